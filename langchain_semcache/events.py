@@ -1,0 +1,78 @@
+"""What happened, once, for metrics, traces, logs and reports alike.
+
+Events carry no prompt and no answer text beyond what `Decision` already holds; a sink that writes
+anything down uses ids, reasons and numbers only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from langchain_semcache.records import Decision, Reason, StoreResult
+
+
+@dataclass(frozen=True, slots=True)
+class LookupHit:
+    decision: Decision
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class LookupMissed:
+    decision: Decision
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class EntryStored:
+    result: StoreResult
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSkipped:
+    result: StoreResult
+
+
+@dataclass(frozen=True, slots=True)
+class EntriesRemoved:
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class BackendFailed:
+    """`port` is "encoder" or "index"; `error` is the class name and message, never a prompt."""
+
+    port: str
+    error: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerOpened:
+    port: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerClosed:
+    port: str
+
+
+Event: TypeAlias = (
+    LookupHit
+    | LookupMissed
+    | EntryStored
+    | StoreSkipped
+    | EntriesRemoved
+    | BackendFailed
+    | BreakerOpened
+    | BreakerClosed
+)
+
+
+class EventSink(Protocol):
+    """Receives every event, on the thread where it happened. Must be quick and thread-safe."""
+
+    def emit(self, event: Event) -> None: ...

@@ -1,0 +1,121 @@
+"""What the engine asks of the outside world: small Protocols, and optional powers beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_semcache.records import Candidate, Entry, Selection
+
+Vectors: TypeAlias = NDArray[np.float32]
+"""float32 [n, dimension], each row of length 1."""
+
+Vector: TypeAlias = NDArray[np.float32]
+"""float32 [dimension], of length 1."""
+
+
+class Encoder(Protocol):
+    """Text to vectors. Safe to call from several threads."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """Model, revision, pooling and normalisation: equal identities give comparable vectors."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens beyond this number would be cut off."""
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """Number of tokens `text` has, uncut, special tokens included."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of unit length, one row a text, in order."""
+        ...
+
+
+class EntryIndex(Protocol):
+    """Keeps entries and finds them again. Safe to call from several threads.
+
+    An entry whose `expires_at` is at or before `now` does not exist for `fetch` and `search`.
+    Failures raise `IndexUnavailable`; an unreadable record raises `CorruptEntry` from `fetch` and
+    is left out by `search`.
+    """
+
+    def fetch(self, entry_id: str, *, now: float) -> Entry | None:
+        """The live entry with this id."""
+        ...
+
+    def search(
+        self, partition: str, vector: Vector, *, limit: int, now: float
+    ) -> Sequence[Candidate]:
+        """The live entries of exactly this partition that are nearest by cosine, best first."""
+        ...
+
+    def put(self, entry: Entry, vector: Vector | None) -> None:
+        """Insert or replace. Without a vector only `fetch` finds the entry. Durable on return."""
+        ...
+
+    def remove(self, selection: Selection, *, dry_run: bool = False) -> int:
+        """Remove what matches and say how many that were; with `dry_run` only count."""
+        ...
+
+    def scan(self, selection: Selection) -> Iterator[Entry]:
+        """Every entry that matches, expired ones included, in no particular order."""
+        ...
+
+
+@runtime_checkable
+class SupportsTrim(Protocol):
+    """An index that can hold itself to a size."""
+
+    def trim(self, max_entries: int, *, now: float) -> int:
+        """Remove expired entries, then the oldest ones, down to `max_entries`; how many went."""
+        ...
+
+
+@runtime_checkable
+class SupportsDescribe(Protocol):
+    """A backend that can describe itself to `doctor` and `stats`; never a key or a password."""
+
+    def describe(self) -> dict[str, str | int | float | bool | None]: ...
+
+
+@runtime_checkable
+class SupportsClose(Protocol):
+    """A backend that holds threads, files or sockets. Closing twice is harmless."""
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class AsyncEntryIndex(Protocol):
+    """An index that also speaks to the event loop natively; otherwise a worker thread is used."""
+
+    async def afetch(self, entry_id: str, *, now: float) -> Entry | None: ...
+
+    async def asearch(
+        self, partition: str, vector: Vector, *, limit: int, now: float
+    ) -> Sequence[Candidate]: ...
+
+    async def aput(self, entry: Entry, vector: Vector | None) -> None: ...
+
+
+@runtime_checkable
+class BlockingPort(Protocol):
+    """A backend whose calls may hang (a network behind it): the engine bounds them by a thread.
+
+    In-process backends do not declare it and are called directly.
+    """
+
+    may_block: bool

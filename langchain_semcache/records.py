@@ -1,0 +1,270 @@
+"""The values that travel through the house: frozen, comparable, free of behaviour that does I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import TypeAlias
+
+JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON]"
+"""Anything that JSON can hold."""
+
+RawMessage: TypeAlias = "Mapping[str, object] | Message"
+"""What callers may pass as a message: an OpenAI-style mapping or a `Message`."""
+
+
+class Reason(StrEnum):
+    """Why a decision came out as it did. Stable: names are only ever added."""
+
+    # Hits.
+    EXACT = "exact"
+    SEMANTIC = "semantic"
+    # Misses that were decided.
+    NO_CANDIDATE = "no_candidate"
+    BELOW_THRESHOLD = "below_threshold"
+    NUMBERS_DIFFER = "numbers_differ"
+    IDENTIFIERS_DIFFER = "identifiers_differ"
+    POLARITY_DIFFERS = "polarity_differs"
+    WORD_ORDER_DIFFERS = "word_order_differs"
+    LANGUAGE_DIFFERS = "language_differs"
+    # Why only the exact path was open to this request.
+    EMPTY_QUESTION = "empty_question"
+    NOT_A_QUESTION = "not_a_question"
+    TOOL_HISTORY = "tool_history"
+    MEDIA = "media"
+    UNKNOWN_CONTENT = "unknown_content"
+    BEYOND_WINDOW = "beyond_window"
+    # Misses because something is off, broken or unreadable.
+    BYPASSED = "bypassed"
+    UNIDENTIFIABLE = "unidentifiable"
+    INDEX_UNAVAILABLE = "index_unavailable"
+    ENCODER_UNAVAILABLE = "encoder_unavailable"
+    CORRUPT_ENTRY = "corrupt_entry"
+    # Why a reply was not stored.
+    STORED = "stored"
+    INCOMPLETE_REPLY = "incomplete_reply"
+    EMPTY_REPLY = "empty_reply"
+    REFUSED_REPLY = "refused_reply"
+    REPLY_NAMES_CALL_ID = "reply_names_call_id"
+    UNSUPPORTED_REPLY = "unsupported_reply"
+    TTL_ZERO = "ttl_zero"
+
+
+class PartKind(StrEnum):
+    TEXT = "text"
+    MEDIA = "media"
+    OPAQUE = "opaque"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One piece of a message.
+
+    `value` is the text itself for `TEXT` and the canonical JSON of the part, with long payloads
+    replaced by their digest, for everything else: no base64 is carried beyond this point.
+    """
+
+    kind: PartKind
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that the model asked for; `arguments` is canonical JSON."""
+
+    name: str
+    arguments: str
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One turn in canonical form. Ids, usage and provider metadata are already gone."""
+
+    role: str
+    parts: tuple[Part, ...] = ()
+    name: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The text parts, joined by a newline."""
+        return "\n".join(part.value for part in self.parts if part.kind is PartKind.TEXT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A model call, as a caller describes it. Nothing is normalised or checked here.
+
+    Attributes:
+        messages: Plain text (one user message), or OpenAI-style messages.
+        model: Name of the model.
+        parameters: Everything else that goes to the model: sampling, tools, response_format …
+            What is not known to be harmless counts as changing the answer.
+        tenant: Who may share the answer. An absent tenant is a bucket of its own.
+        namespace: A partition chosen by the application; empty means the cache's own.
+        surface: Which adapter's reply format the answer has; replies never cross surfaces.
+    """
+
+    messages: str | Sequence[RawMessage]
+    model: str = ""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    tenant: str = ""
+    namespace: str = ""
+    surface: str = "core"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Who may share an answer: a hard partition. The question is never part of it.
+
+    `digest` covers every other field and everything that changes an answer: parameters, system
+    prompt, tools, response format, encoder identity, key version. `tenant` is itself a digest.
+    """
+
+    digest: str
+    namespace: str
+    tenant: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What was asked.
+
+    Attributes:
+        text: The text to embed: the last question, in NFC, without template boilerplate.
+        fingerprint: Digest of the whole conversation; equal fingerprints are equal requests.
+        partition: Digest of scope and conversation history; semantic candidates come from one
+            partition only, so a follow-up is never answered from another conversation.
+        exact_only: Set when meaning cannot be compared safely; says why.
+        call_ids: Tool-call ids of the conversation, which a storable reply must not mention.
+    """
+
+    text: str
+    fingerprint: str
+    partition: str
+    exact_only: Reason | None = None
+    call_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """A model's answer.
+
+    `body` is JSON in the format named by `kind` ("text": the answer itself); adapters choose
+    their own kinds and get back exactly what they stored.
+    """
+
+    body: JSON
+    kind: str = "text"
+    text: str = ""
+    finish_reasons: tuple[str | None, ...] = ("stop",)
+    refused: bool = False
+    has_tool_calls: bool = False
+
+    @classmethod
+    def from_text(cls, text: str, *, finish_reason: str | None = "stop") -> Response:
+        """A plain text answer."""
+        return cls(body=text, text=text, finish_reasons=(finish_reason,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One stored answer: one point in the index.
+
+    Times are seconds since the epoch. `expires_at` is None for an entry that never expires.
+    `payload` is the encoded response (see `responses/`). `vector` is never carried.
+    """
+
+    id: str
+    scope: str
+    partition: str
+    fingerprint: str
+    namespace: str
+    tenant: str
+    model: str
+    question: str
+    payload: bytes
+    created_at: float
+    expires_at: float | None = None
+    tags: tuple[str, ...] = ()
+    sources: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entry that the search brought back. `similarity` is in [0, 1], higher is closer."""
+
+    entry: Entry
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which entries an administrative operation means: every field that is set must match.
+
+    `tenant` is the digest that `Entry.tenant` holds. `created_before` and `expired_at` are seconds
+    since the epoch; `expired_at` selects what is expired at that time.
+    """
+
+    ids: tuple[str, ...] | None = None
+    namespace: str | None = None
+    tenant: str | None = None
+    model: str | None = None
+    scope: str | None = None
+    tags: tuple[str, ...] = ()
+    source: str | None = None
+    created_before: float | None = None
+    expired_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one candidate: `reason` is SEMANTIC when it was good enough to serve."""
+
+    candidate: Candidate
+    reason: Reason
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The outcome of one lookup, and everything needed to explain it.
+
+    Attributes:
+        similarity: Of the served entry, or of the best candidate on a miss; 1.0 for an exact hit.
+        confidence: Probability that the stored answer is right; the similarity while no
+            calibration is in place.
+        age: Time since the served entry was stored.
+        exact_only: Why meaning was not compared, when it was not.
+        verdicts: Every candidate, best first, with what became of it.
+        stages: Seconds per stage ("resolve", "fetch", "embed", "search", "decide").
+    """
+
+    hit: bool
+    reason: Reason
+    response: Response | None = None
+    similarity: float | None = None
+    confidence: float | None = None
+    entry_id: str | None = None
+    question: str | None = None
+    age: timedelta | None = None
+    expires_at: float | None = None
+    exact_only: Reason | None = None
+    detail: str = ""
+    verdicts: tuple[Verdict, ...] = ()
+    stages: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreResult:
+    """What became of a reply: `reason` is STORED, or says why it was not kept."""
+
+    stored: bool
+    reason: Reason
+    entry_id: str | None = None
+    detail: str = ""
