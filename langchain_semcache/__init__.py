@@ -1,0 +1,87 @@
+"""A semantic cache that hits on meaning and can be trusted.
+
+Names are loaded when they are first used: importing this package costs next to nothing and pulls
+no optional dependency.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from langchain_semcache.client import AsyncSemcache, Semcache, Stats
+    from langchain_semcache.config import SemcacheConfig
+    from langchain_semcache.errors import (
+        BackendError,
+        ConfigurationError,
+        CorruptEntry,
+        CorruptWeights,
+        EncoderUnavailable,
+        IndexUnavailable,
+        MissingExtra,
+        SchemaMismatch,
+        SemcacheError,
+        StoreLocked,
+        VerifierUnavailable,
+    )
+    from langchain_semcache.langchain import SemanticCache
+    from langchain_semcache.records import Decision, Entry, Reason, Request, Response, StoreResult
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AsyncSemcache",
+    "BackendError",
+    "ConfigurationError",
+    "CorruptEntry",
+    "CorruptWeights",
+    "Decision",
+    "EncoderUnavailable",
+    "Entry",
+    "IndexUnavailable",
+    "MissingExtra",
+    "Reason",
+    "Request",
+    "Response",
+    "SchemaMismatch",
+    "Semcache",
+    "SemcacheConfig",
+    "SemcacheError",
+    "SemanticCache",
+    "Stats",
+    "StoreLocked",
+    "StoreResult",
+    "VerifierUnavailable",
+]
+
+_MODULES = {
+    "client": ("AsyncSemcache", "Semcache", "Stats"),
+    "config": ("SemcacheConfig",),
+    "langchain": ("SemanticCache",),
+    "records": ("Decision", "Entry", "Reason", "Request", "Response", "StoreResult"),
+    "errors": (
+        "BackendError",
+        "ConfigurationError",
+        "CorruptEntry",
+        "CorruptWeights",
+        "EncoderUnavailable",
+        "IndexUnavailable",
+        "MissingExtra",
+        "SchemaMismatch",
+        "SemcacheError",
+        "StoreLocked",
+        "VerifierUnavailable",
+    ),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if (module := _HOME.get(name)) is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

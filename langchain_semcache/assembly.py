@@ -1,0 +1,198 @@
+"""Composition root: a configuration becomes a wired cache. The only place that knows every backend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from langchain_semcache.clock import Clock, SystemClock
+from langchain_semcache.config import SemcacheConfig
+from langchain_semcache.encoders.batching import BatchingEncoder
+from langchain_semcache.engine.breaker import CircuitBreaker
+from langchain_semcache.engine.flow import Policy
+from langchain_semcache.engine.gate import Gate
+from langchain_semcache.engine.workplace import RecentVectors, WorkerPool, Workplace
+from langchain_semcache.errors import ConfigurationError, IndexUnavailable
+from langchain_semcache.events import EventSink
+from langchain_semcache.guards import check
+from langchain_semcache.ports import Encoder, EntryIndex, SupportsClose
+from langchain_semcache.records import Reason, Request
+from langchain_semcache.request import RequestSettings, Resolved, resolve
+from langchain_semcache.responses import EnvelopeCodec
+from langchain_semcache.telemetry import Counters, FanOut
+
+FALLBACK_THRESHOLD = 0.9
+"""For an encoder nobody measured: strict enough that unrelated questions do not meet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Core:
+    """A wired cache without a colour: the sync and the async client are two views of it."""
+
+    config: SemcacheConfig
+    workplace: Workplace
+    policy: Policy
+    settings: RequestSettings
+    counters: Counters
+    sink: FanOut
+    owned: tuple[SupportsClose, ...]
+
+    def resolve(self, request: Request) -> Resolved:
+        """Who and what a request is about."""
+        encoder = self.workplace.encoder
+        return resolve(
+            request,
+            settings=self.settings,
+            encoder_identity=encoder.identity,
+            count_tokens=encoder.count_tokens,
+            max_tokens=encoder.max_tokens,
+        )
+
+    def close(self) -> None:
+        """Release what this cache opened; closing twice is harmless."""
+        for resource in self.owned:
+            resource.close()
+
+
+def build(
+    config: SemcacheConfig,
+    *,
+    encoder: Encoder | None = None,
+    index: EntryIndex | None = None,
+    clock: Clock | None = None,
+    sinks: Sequence[EventSink] = (),
+) -> Core:
+    """Open everything the configuration names.
+
+    An encoder or index that is passed in is used as it is and never closed by the cache.
+
+    Raises:
+        ConfigurationError: Something is missing, locked, unwritable, unreachable or does not fit;
+            one line that names the thing and the fix.
+    """
+    clock = clock or SystemClock()
+    counters = Counters()
+    sink = FanOut((counters, *sinks))
+    batching = BatchingEncoder(encoder or make_encoder(config.encoder))
+    owned: list[SupportsClose] = [batching]
+    try:
+        if index is None:
+            index = make_index(config, dimension=batching.dimension)
+            if isinstance(index, SupportsClose):
+                owned.append(index)
+    except BaseException:
+        batching.close()
+        raise
+    pool = WorkerPool()
+    owned.append(pool)
+    workplace = Workplace(
+        index=index,
+        encoder=batching,
+        index_gate=_gate("index", Reason.INDEX_UNAVAILABLE, config, clock, sink),
+        encoder_gate=_gate("encoder", Reason.ENCODER_UNAVAILABLE, config, clock, sink),
+        clock=clock,
+        pool=pool,
+        recent=RecentVectors(),
+        deadline_seconds=config.deadline_seconds,
+        strict=config.strict,
+    )
+    return Core(
+        config=config,
+        workplace=workplace,
+        policy=Policy(
+            similarity_threshold=_threshold(config, batching),
+            neighbours=config.neighbours,
+            guard=check,
+            codec=EnvelopeCodec(),
+            now=clock.now,
+        ),
+        settings=_settings(config),
+        counters=counters,
+        sink=sink,
+        owned=tuple(owned),
+    )
+
+
+def make_encoder(name: str) -> Encoder:
+    """The encoder a configuration names. Heavy modules are imported only when they are asked for."""
+    kind, _, model = name.partition(":")
+    match kind:
+        case "local" if not model:
+            from langchain_semcache.encoders.onnx import OnnxEncoder
+
+            return OnnxEncoder()
+        case "hash" if not model:
+            from langchain_semcache.encoders.hashing import TokenizerHashEncoder
+
+            return TokenizerHashEncoder()
+        case "sentence-transformers" if model:
+            from langchain_semcache.encoders.sentence_transformers import SentenceTransformerEncoder
+
+            return SentenceTransformerEncoder(model)
+    raise ConfigurationError(
+        f"encoder {name!r} is unknown; it is 'local', 'hash' or 'sentence-transformers:NAME_OR_PATH'"
+    )
+
+
+def make_index(config: SemcacheConfig, *, dimension: int) -> EntryIndex:
+    """The index a configuration names, opened."""
+    if config.location == ":memory:":
+        from langchain_semcache.index.memory import MemoryIndex
+
+        return MemoryIndex(dimension)
+    if config.is_url:
+        from langchain_semcache.index.qdrant_server import QdrantServerIndex
+
+        qdrant = config.qdrant
+        server = QdrantServerIndex(
+            config.location,
+            dimension=dimension,
+            collection=qdrant.collection,
+            api_key=qdrant.api_key.get_secret_value() if qdrant.api_key else None,
+            prefer_grpc=qdrant.prefer_grpc,
+            grpc_port=qdrant.grpc_port,
+            timeout_seconds=config.deadline_seconds,
+            shard_number=qdrant.shard_number,
+            replication_factor=qdrant.replication_factor,
+            write_consistency_factor=qdrant.write_consistency_factor,
+        )
+        try:
+            server.open()
+        except IndexUnavailable as error:
+            raise ConfigurationError(str(error)) from error
+        return server
+    from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
+
+    edge = QdrantEdgeIndex(config.location, dimension=dimension, graph_from=config.graph_from)
+    edge.open()
+    return edge
+
+
+def _threshold(config: SemcacheConfig, encoder: BatchingEncoder) -> float:
+    if config.similarity_threshold is not None:
+        return config.similarity_threshold
+    return encoder.similarity_threshold or FALLBACK_THRESHOLD
+
+
+def _settings(config: SemcacheConfig) -> RequestSettings:
+    key = config.key
+    return RequestSettings(
+        temperature_digits=key.temperature_digits,
+        top_p_digits=key.top_p_digits,
+        namespace=config.namespace,
+        tenant=config.tenant,
+        volatile_parameters=key.volatile_parameters,
+        secret_parameters=key.secret_parameters,
+        question_pattern=key.question_pattern,
+    )
+
+
+def _gate(
+    port: str, reason: Reason, config: SemcacheConfig, clock: Clock, sink: EventSink
+) -> Gate:
+    breaker = CircuitBreaker(
+        clock,
+        failures=config.breaker_failures,
+        cooldown_seconds=config.breaker_cooldown_seconds,
+    )
+    return Gate(port, reason, breaker, clock, sink)

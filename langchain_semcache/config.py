@@ -1,0 +1,187 @@
+"""Every setting, checked once, frozen, with secrets hidden. Never reads the environment."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from langchain_semcache.errors import ConfigurationError
+from langchain_semcache.ttl import checked_ttl
+
+
+def _not_bool(value: object) -> object:
+    if isinstance(value, bool | str):
+        raise ValueError(f"must be a number, not {value!r}")
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_not_bool), Field(allow_inf_nan=False)]
+Seconds = Annotated[Number, Field(gt=0, le=600)]
+Lifetime = Annotated[timedelta | None, BeforeValidator(checked_ttl)]
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class QdrantSettings(_Settings):
+    """How to talk to a Qdrant server or cluster; unused with a directory or ":memory:".
+
+    Attributes:
+        collection: Name of the collection; made when absent, never dropped or recreated.
+        api_key: Sent with every request; hidden everywhere else.
+        prefer_grpc: Use gRPC where the client can.
+        grpc_port: Port of the gRPC interface.
+        shard_number, replication_factor, write_consistency_factor: Passed to Qdrant when the
+            collection is made.
+    """
+
+    collection: str = Field("semcache", min_length=1)
+    api_key: SecretStr | None = None
+    prefer_grpc: bool = False
+    grpc_port: int = Field(6334, ge=1, le=65535)
+    shard_number: int | None = Field(None, ge=1)
+    replication_factor: int | None = Field(None, ge=1)
+    write_consistency_factor: int | None = Field(None, ge=1)
+
+
+class KeySettings(_Settings):
+    """What counts as the same request.
+
+    Attributes:
+        temperature_digits, top_p_digits: Decimals that `temperature` and `top_p` are rounded to.
+        volatile_parameters: Names of further parameters that never change an answer.
+        secret_parameters: Names of further parameters whose values must not be kept.
+        question_pattern: Regular expression with a group named `question`, for prompts that wrap
+            the question in a template: the group is compared by meaning, the rest exactly.
+    """
+
+    temperature_digits: int = Field(1, ge=0, le=6)
+    top_p_digits: int = Field(2, ge=0, le=6)
+    volatile_parameters: frozenset[str] = frozenset()
+    secret_parameters: frozenset[str] = frozenset()
+    question_pattern: str | None = None
+
+    @field_validator("question_pattern")
+    @classmethod
+    def _compiles(cls, pattern: str | None) -> str | None:
+        if pattern is None:
+            return None
+        try:
+            names = re.compile(pattern).groupindex
+        except re.error as error:
+            raise ValueError(f"is not a regular expression: {error}") from error
+        if "question" not in names:
+            raise ValueError("needs a group named question, like (?P<question>.+)")
+        return pattern
+
+
+class SemcacheConfig(_Settings):
+    """Settings of one cache.
+
+    Attributes:
+        location: A directory, ":memory:", or the URL of a Qdrant server.
+        namespace: Partition of the store for this application.
+        tenant: Who shares the answers, when a request does not say; empty is a bucket of its own.
+        encoder: "local" (offline, English and Chinese and 14 more languages), "hash", or
+            "sentence-transformers:NAME_OR_PATH".
+        similarity_threshold: Least cosine similarity of a hit, in (0, 1]; None takes the value
+            measured for the encoder.
+        neighbours: Candidates that a search brings back.
+        ttl: Lifetime of an entry (timedelta or seconds); None never expires, 0 stores nothing.
+        max_entries: Entries kept at most; the oldest go first. None is unbounded.
+        graph_from: Entries from which the embedded store builds its search graph.
+        deadline_seconds: What a lookup or a store may take in its backends before it is given up.
+        breaker_failures, breaker_cooldown_seconds: Failures in a row after which a backend is left
+            alone, and for how long.
+        strict: Raise backend errors instead of missing; for tests.
+    """
+
+    location: str = Field("./.semcache", min_length=1)
+    namespace: str = "default"
+    tenant: str = ""
+    encoder: str = Field("local", min_length=1)
+    similarity_threshold: Annotated[Number, Field(gt=0, le=1)] | None = None
+    neighbours: int = Field(3, ge=1, le=100)
+    ttl: Lifetime = timedelta(days=1)
+    max_entries: int | None = Field(None, ge=1)
+    graph_from: int = Field(20_000, ge=100)
+    deadline_seconds: Seconds = 2.0
+    breaker_failures: int = Field(3, ge=1)
+    breaker_cooldown_seconds: Seconds = 5.0
+    strict: bool = False
+    qdrant: QdrantSettings = QdrantSettings()
+    key: KeySettings = KeySettings()
+
+    @model_validator(mode="after")
+    def _key_needs_https_or_server(self) -> Self:
+        if self.qdrant.api_key is not None and not self.is_url:
+            raise ValueError("qdrant.api_key is set, but location is no URL")
+        return self
+
+    @property
+    def is_url(self) -> bool:
+        """Whether `location` names a server."""
+        return self.location.startswith(("http://", "https://"))
+
+    @classmethod
+    def of(cls, location: str | Path | SemcacheConfig | None = None, **overrides: object) -> Self:
+        """A checked configuration from whatever `open` was given.
+
+        Raises:
+            ConfigurationError: One line that names each wrong setting and what it accepts.
+        """
+        settings: dict[str, object] = {}
+        if isinstance(location, SemcacheConfig):
+            settings = {name: getattr(location, name) for name in location.model_fields_set}
+        elif location is not None:
+            settings = {"location": str(location)}
+        return cls._checked(settings | overrides)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """Read a TOML file.
+
+        Raises:
+            ConfigurationError: The file is absent, is no TOML, or holds a wrong setting.
+        """
+        try:
+            settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"{path} is not a TOML file: {error}") from error
+        return cls._checked(settings)
+
+    @classmethod
+    def _checked(cls, settings: dict[str, object]) -> Self:
+        try:
+            return cls.model_validate(settings)
+        except ValidationError as error:
+            raise ConfigurationError(_one_line(error, cls)) from error
+
+
+def _one_line(error: ValidationError, config: type[BaseModel]) -> str:
+    problems = []
+    for problem in error.errors(include_input=False, include_url=False):
+        name = ".".join(str(part) for part in problem["loc"]) or "configuration"
+        if problem["type"] == "extra_forbidden":
+            known = ", ".join(sorted(config.model_fields))
+            problems.append(f"{name} is not a setting; the settings are {known}")
+        else:
+            problems.append(f"{name}: {problem['msg'].removeprefix('Value error, ')}")
+    return "; ".join(problems)

@@ -1,0 +1,1 @@
+"""The decision, and the two drivers that carry it out."""

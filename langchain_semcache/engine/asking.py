@@ -1,0 +1,73 @@
+"""One typed question per command, so that the flow reads as plain calls.
+
+A driver that answers with something else has a bug; it is named here and not three steps later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from langchain_semcache.engine.commands import (
+    Answer,
+    Command,
+    Embed,
+    Failure,
+    Fetch,
+    Flow,
+    Put,
+    Remove,
+    Search,
+    Trim,
+)
+from langchain_semcache.ports import Vector
+from langchain_semcache.records import Candidate, Entry, Selection
+
+
+def fetch(entry_id: str) -> Flow[Entry | Failure | None]:
+    answer = yield (command := Fetch(entry_id))
+    if answer is None or isinstance(answer, Entry | Failure):
+        return answer
+    raise _unexpected(command, answer)
+
+
+def embed(text: str) -> Flow[Vector | Failure]:
+    answer = yield (command := Embed(text))
+    if isinstance(answer, np.ndarray | Failure):
+        return answer
+    raise _unexpected(command, answer)
+
+
+def search(partition: str, vector: Vector, limit: int) -> Flow[Sequence[Candidate] | Failure]:
+    answer = yield (command := Search(partition, vector, limit))
+    if isinstance(answer, Failure) or (
+        isinstance(answer, Sequence) and not isinstance(answer, str | bytes)
+    ):
+        return answer
+    raise _unexpected(command, answer)
+
+
+def put(entry: Entry, vector: Vector | None) -> Flow[Failure | None]:
+    answer = yield (command := Put(entry, vector))
+    if answer is None or isinstance(answer, Failure):
+        return answer
+    raise _unexpected(command, answer)
+
+
+def remove(selection: Selection, *, dry_run: bool) -> Flow[int | Failure]:
+    answer = yield (command := Remove(selection, dry_run))
+    if isinstance(answer, int | Failure):
+        return answer
+    raise _unexpected(command, answer)
+
+
+def trim(max_entries: int) -> Flow[int | Failure]:
+    answer = yield (command := Trim(max_entries))
+    if isinstance(answer, int | Failure):
+        return answer
+    raise _unexpected(command, answer)
+
+
+def _unexpected(command: Command, answer: Answer) -> TypeError:
+    return TypeError(f"{type(command).__name__} was answered with {type(answer).__name__}")

@@ -1,0 +1,75 @@
+"""What the flow asks its driver to do, and what the driver may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from langchain_semcache.ports import Vector
+from langchain_semcache.records import Candidate, Entry, Reason, Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """Answered by the live entry with this id, or None."""
+
+    entry_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """Answered by the unit vector of the text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Answered by live candidates of the partition, best first."""
+
+    partition: str
+    vector: Vector
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Answered by None once the entry is durable."""
+
+    entry: Entry
+    vector: Vector | None
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Answered by how many entries matched."""
+
+    selection: Selection
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trim:
+    """Answered by how many entries went to get down to the limit."""
+
+    max_entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What any command may be answered with: the port did not do it."""
+
+    reason: Reason
+    error: Exception
+
+
+Command: TypeAlias = Fetch | Embed | Search | Put | Remove | Trim
+Answer: TypeAlias = Entry | Vector | Sequence[Candidate] | int | Failure | None
+
+Result = TypeVar("Result")
+Flow: TypeAlias = Generator[Command, Answer, Result]
+"""A decision in progress: yields commands, receives answers, returns its result."""
+
+STAGES = {Fetch: "fetch", Embed: "embed", Search: "search", Put: "put", Remove: "remove", Trim: "trim"}
+"""The name under which a driver reports the seconds a command took."""

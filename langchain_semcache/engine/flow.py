@@ -1,0 +1,252 @@
+"""The decision: exact → semantic → guards → serve. Pure; yields commands, knows no backend.
+
+Everything a lookup or a store does is in this file. Sync and async behave the same because both
+drivers run these generators.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Protocol
+
+from langchain_semcache.engine import asking
+from langchain_semcache.engine.commands import Failure, Flow
+from langchain_semcache.errors import CorruptEntry, IndexUnavailable
+from langchain_semcache.guards import Refusal
+from langchain_semcache.ports import Vector
+from langchain_semcache.records import (
+    Candidate,
+    Decision,
+    Entry,
+    Query,
+    Reason,
+    Response,
+    Scope,
+    Selection,
+    StoreResult,
+    Verdict,
+)
+from langchain_semcache.responses import ResponseCodec, refusal_to_store
+from langchain_semcache.ttl import expires_at
+
+ENTRY_NAMESPACE = uuid.UUID("0c5d6c4e-6f0b-5d0a-9a64-5e3f0a1c7b21")
+"""Namespace of entry ids: one (scope, fingerprint) is one point for ever."""
+
+
+def entry_id(scope: Scope, query: Query) -> str:
+    """UUIDv5 of scope and fingerprint: the exact tier is a fetch by this id."""
+    return str(uuid.uuid5(ENTRY_NAMESPACE, f"{scope.digest}:{query.fingerprint}"))
+
+
+class Guard(Protocol):
+    """Compares a question with the question a candidate answers; None when nothing differs."""
+
+    def __call__(self, question: str, stored: str) -> Refusal | None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The numbers and rules of a lookup.
+
+    Attributes:
+        similarity_threshold: Candidates are considered from this similarity on, inclusive.
+        neighbours: How many candidates a search brings back.
+        guard: The cheap refusals.
+        codec: How responses are written down.
+        now: Seconds since the epoch.
+    """
+
+    similarity_threshold: float
+    neighbours: int
+    guard: Guard
+    codec: ResponseCodec
+    now: Callable[[], float]
+
+
+def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
+    """Serve the exact entry, else the best candidate that passes, else say why not."""
+    exact = yield from asking.fetch(entry_id(scope, query))
+    trouble: Failure | None = exact if isinstance(exact, Failure) else None
+    if isinstance(exact, Entry):
+        response = _decoded(exact, policy.codec)
+        if isinstance(response, Response):
+            return _hit(exact, response, Reason.EXACT, 1.0, policy)
+        trouble = response
+    if query.exact_only is not None:
+        return _miss(trouble.reason if trouble else query.exact_only, query, trouble=trouble)
+    if trouble is not None and trouble.reason is Reason.INDEX_UNAVAILABLE:
+        return _miss(trouble.reason, query, trouble=trouble)
+    candidates = yield from _candidates(query, policy)
+    if isinstance(candidates, Failure):
+        return _miss(candidates.reason, query, trouble=candidates)
+    decision = _decide(query, candidates, policy)
+    if trouble is not None and not decision.hit:
+        return replace(decision, reason=trouble.reason, detail=str(trouble.error))
+    return decision
+
+
+def explain(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
+    """What `lookup` would decide, with every candidate judged and no answer handed out."""
+    decision = yield from lookup(scope, query, policy)
+    verdicts: tuple[Verdict, ...] = ()
+    if query.exact_only is None:
+        candidates = yield from _candidates(query, policy)
+        if not isinstance(candidates, Failure):
+            verdicts = tuple(_judge(query, candidate, policy) for candidate in candidates)
+    return replace(decision, response=None, verdicts=verdicts or decision.verdicts)
+
+
+def store(
+    scope: Scope,
+    query: Query,
+    response: Response,
+    policy: Policy,
+    *,
+    ttl: timedelta | None,
+    tags: tuple[str, ...] = (),
+    sources: tuple[tuple[str, str], ...] = (),
+    max_entries: int | None = None,
+    sweep: bool = False,
+) -> Flow[StoreResult]:
+    """Keep the reply if it may be kept; one key is one entry, the newest value wins.
+
+    Afterwards the store is held to `max_entries`, or swept of what is expired when `sweep` is set.
+    """
+    if (refusal := refusal_to_store(response, query)) is not None:
+        return StoreResult(stored=False, reason=refusal[0], detail=refusal[1])
+    if ttl is not None and not ttl:
+        return StoreResult(stored=False, reason=Reason.TTL_ZERO, detail="a lifetime of zero")
+    try:
+        payload = policy.codec.encode(response)
+    except (TypeError, ValueError, RecursionError) as error:
+        return StoreResult(stored=False, reason=Reason.UNSUPPORTED_REPLY, detail=type(error).__name__)
+    vector: Vector | None = None
+    if query.exact_only is None:
+        embedded = yield from asking.embed(query.text)
+        # Without a vector the answer is still worth keeping: identical requests will find it.
+        vector = None if isinstance(embedded, Failure) else embedded
+    now = policy.now()
+    entry = Entry(
+        id=entry_id(scope, query),
+        scope=scope.digest,
+        partition=query.partition,
+        fingerprint=query.fingerprint,
+        namespace=scope.namespace,
+        tenant=scope.tenant,
+        model=scope.model,
+        question=query.text,
+        payload=payload,
+        created_at=now,
+        expires_at=expires_at(ttl, now=now),
+        tags=tags,
+        sources=sources,
+    )
+    failure = yield from asking.put(entry, vector)
+    if failure is not None:
+        return StoreResult(stored=False, reason=failure.reason, detail=str(failure.error))
+    if max_entries is not None:
+        yield from asking.trim(max_entries)
+    elif sweep:
+        yield from asking.remove(Selection(expired_at=now), dry_run=False)
+    return StoreResult(stored=True, reason=Reason.STORED, entry_id=entry.id)
+
+
+def get(wanted: str) -> Flow[Entry | None]:
+    """The live entry with this id; None also when the index does not answer."""
+    found = yield from asking.fetch(wanted)
+    return found if isinstance(found, Entry) else None
+
+
+def remove(selection: Selection, *, dry_run: bool = False) -> Flow[int]:
+    """Remove what matches.
+
+    Raises:
+        IndexUnavailable: The index did not do it. Unlike a lookup, an administrative operation
+            that silently does nothing would be a lie.
+    """
+    count = yield from asking.remove(selection, dry_run=dry_run)
+    if isinstance(count, Failure):
+        raise IndexUnavailable(str(count.error)) from count.error
+    return count
+
+
+def _candidates(query: Query, policy: Policy) -> Flow[Sequence[Candidate] | Failure]:
+    vector = yield from asking.embed(query.text)
+    if isinstance(vector, Failure):
+        return vector
+    return (yield from asking.search(query.partition, vector, policy.neighbours))
+
+
+def _decide(query: Query, candidates: Sequence[Candidate], policy: Policy) -> Decision:
+    verdicts: list[Verdict] = []
+    for candidate in candidates:
+        verdict = _judge(query, candidate, policy)
+        if verdict.reason is Reason.SEMANTIC:
+            response = _decoded(candidate.entry, policy.codec)
+            if isinstance(response, Response):
+                hit = _hit(candidate.entry, response, Reason.SEMANTIC, candidate.similarity, policy)
+                return replace(hit, verdicts=(*verdicts, verdict))
+            verdict = Verdict(candidate, response.reason, str(response.error))
+        verdicts.append(verdict)
+    if not verdicts:
+        return _miss(Reason.NO_CANDIDATE, query)
+    best = verdicts[0]
+    return _miss(best.reason, query, verdicts=tuple(verdicts), detail=best.detail)
+
+
+def _judge(query: Query, candidate: Candidate, policy: Policy) -> Verdict:
+    if not candidate.similarity >= policy.similarity_threshold:
+        detail = f"similarity {candidate.similarity:.3f} < {policy.similarity_threshold:g}"
+        return Verdict(candidate, Reason.BELOW_THRESHOLD, detail)
+    refusal = policy.guard(query.text, candidate.entry.question)
+    if refusal is not None:
+        return Verdict(candidate, refusal.reason, refusal.detail)
+    return Verdict(candidate, Reason.SEMANTIC)
+
+
+def _decoded(entry: Entry, codec: ResponseCodec) -> Response | Failure:
+    try:
+        return codec.decode(entry.id, entry.payload)
+    except CorruptEntry as error:
+        return Failure(Reason.CORRUPT_ENTRY, error)
+
+
+def _hit(
+    entry: Entry, response: Response, reason: Reason, similarity: float, policy: Policy
+) -> Decision:
+    return Decision(
+        hit=True,
+        reason=reason,
+        response=response,
+        similarity=similarity,
+        confidence=similarity,
+        entry_id=entry.id,
+        question=entry.question,
+        # A clock that was set back must not give a negative age.
+        age=timedelta(seconds=max(0.0, policy.now() - entry.created_at)),
+        expires_at=entry.expires_at,
+    )
+
+
+def _miss(
+    reason: Reason,
+    query: Query,
+    *,
+    trouble: Failure | None = None,
+    verdicts: tuple[Verdict, ...] = (),
+    detail: str = "",
+) -> Decision:
+    best = verdicts[0].candidate if verdicts else None
+    return Decision(
+        hit=False,
+        reason=reason,
+        similarity=best.similarity if best else None,
+        entry_id=best.entry.id if best else None,
+        question=best.entry.question if best else None,
+        exact_only=query.exact_only,
+        detail=str(trouble.error) if trouble else detail,
+        verdicts=verdicts,
+    )

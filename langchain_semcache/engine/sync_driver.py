@@ -1,0 +1,75 @@
+"""Carries a flow out on the calling thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from typing import TypeVar
+
+from langchain_semcache.engine.commands import STAGES, Answer, Command, Embed, Flow
+from langchain_semcache.engine.workplace import Workplace
+
+Result = TypeVar("Result")
+Stages = dict[str, float]
+
+
+class SyncDriver:
+    """Runs flows to their end; each call is independent and safe from any thread.
+
+    An in-process index is called directly. A backend that may hang is called on a worker thread
+    and given up at the deadline.
+    """
+
+    def __init__(self, workplace: Workplace) -> None:
+        self._at = workplace
+
+    def run(self, flow: Flow[Result], stages: Stages) -> Result:
+        """The flow's result; seconds per stage are added to `stages`."""
+        clock = self._at.clock.monotonic
+        give_up_at = clock() + self._at.deadline_seconds
+        answer: Answer = None
+        try:
+            command = next(flow)
+            while True:
+                started = clock()
+                answer = self._perform(command, give_up_at)
+                name = STAGES[type(command)]
+                stages[name] = stages.get(name, 0.0) + clock() - started
+                command = flow.send(answer)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+    def _perform(self, command: Command, give_up_at: float) -> Answer:
+        remembered = self._at.remembered(command)
+        if remembered is not None:
+            return remembered
+        gate = self._at.gate(command)
+        refusal = gate.refusal()
+        if refusal is not None:
+            return refusal
+        try:
+            answer = self._call(command, give_up_at)
+        except Exception as error:  # noqa: BLE001 - whatever a backend raises becomes a miss
+            return self._at.failed(command, error)
+        gate.succeeded()
+        return answer
+
+    def _call(self, command: Command, give_up_at: float) -> Answer:
+        if isinstance(command, Embed):
+            future = self._at.encoder.submit([command.text])
+            vector = self._within(future, give_up_at)[0]
+            self._at.recent.put(command.text, vector)
+            return vector
+        if self._at.index_may_block:
+            return self._within(self._at.pool.submit(lambda: self._at.call(command)), give_up_at)
+        return self._at.call(command)
+
+    def _within(self, future: Future[Result], give_up_at: float) -> Result:
+        try:
+            return future.result(max(0.0, give_up_at - self._at.clock.monotonic()))
+        except TimeoutError:
+            future.cancel()
+            raise
+
+

@@ -1,0 +1,139 @@
+"""The backends at work: what a command means, who carries it out, and how long that may take."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from langchain_semcache.clock import Clock
+from langchain_semcache.encoders.batching import BatchingEncoder
+from langchain_semcache.engine.commands import (
+    Answer,
+    Command,
+    Embed,
+    Failure,
+    Fetch,
+    Put,
+    Remove,
+    Search,
+    Trim,
+)
+from langchain_semcache.engine.gate import Gate
+from langchain_semcache.errors import BackendError
+from langchain_semcache.ports import BlockingPort, EntryIndex, SupportsTrim, Vector
+
+T = TypeVar("T")
+
+WORKERS = 16
+RECENT_VECTORS = 512
+
+
+class RecentVectors:
+    """The vectors of the last few texts: a miss embeds once, the store after it not again."""
+
+    def __init__(self, capacity: int = RECENT_VECTORS) -> None:
+        self._capacity = capacity
+        self._vectors: OrderedDict[str, Vector] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, text: str) -> Vector | None:
+        with self._lock:
+            return self._vectors.get(text)
+
+    def put(self, text: str, vector: Vector) -> None:
+        with self._lock:
+            self._vectors[text] = vector
+            self._vectors.move_to_end(text)
+            if len(self._vectors) > self._capacity:
+                self._vectors.popitem(last=False)
+
+
+class WorkerPool:
+    """Threads of our own for what may block; made on first use and made anew after a fork."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pool: ThreadPoolExecutor | None = None
+        self._pid = 0
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        return self.executor().submit(work)
+
+    def executor(self) -> ThreadPoolExecutor:
+        if self._pool is not None and self._pid == os.getpid():
+            return self._pool
+        with self._lock:
+            if self._pool is None or self._pid != os.getpid():
+                self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="semcache")
+                self._pid = os.getpid()
+            return self._pool
+
+    def close(self) -> None:
+        with self._lock:
+            pool, self._pool = self._pool, None
+        if pool is not None and self._pid == os.getpid():
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workplace:
+    """Everything a driver works with.
+
+    Attributes:
+        deadline_seconds: What one operation may take in all its backends together.
+        strict: Raise what fails instead of answering with a `Failure`; for tests.
+    """
+
+    index: EntryIndex
+    encoder: BatchingEncoder
+    index_gate: Gate
+    encoder_gate: Gate
+    clock: Clock
+    pool: WorkerPool
+    recent: RecentVectors
+    deadline_seconds: float
+    strict: bool
+
+    @property
+    def index_may_block(self) -> bool:
+        """Whether index calls need a thread and a deadline: a network is behind them."""
+        return isinstance(self.index, BlockingPort) and self.index.may_block
+
+    def gate(self, command: Command) -> Gate:
+        return self.encoder_gate if isinstance(command, Embed) else self.index_gate
+
+    def remembered(self, command: Command) -> Vector | None:
+        return self.recent.get(command.text) if isinstance(command, Embed) else None
+
+    def call(self, command: Command) -> Answer:
+        """Carry out an index command on this thread."""
+        match command:
+            case Fetch(entry_id):
+                return self.index.fetch(entry_id, now=self.clock.now())
+            case Search(partition, vector, limit):
+                return self.index.search(partition, vector, limit=limit, now=self.clock.now())
+            case Put(entry, vector):
+                return self.index.put(entry, vector)
+            case Remove(selection, dry_run):
+                return self.index.remove(selection, dry_run=dry_run)
+            case Trim(max_entries):
+                return self._trim(max_entries)
+            case Embed():
+                raise TypeError("the encoder is asked through its queue")
+
+    def failed(self, command: Command, error: Exception) -> Failure:
+        """The answer for an error; raised instead in strict mode."""
+        failure = self.gate(command).failed(error)
+        if self.strict:
+            raise error
+        return failure
+
+    def _trim(self, max_entries: int) -> int:
+        if not isinstance(self.index, SupportsTrim):
+            raise BackendError(f"{type(self.index).__name__} cannot hold itself to a size")
+        return self.index.trim(max_entries, now=self.clock.now())

@@ -1,0 +1,86 @@
+"""Responses as bytes: a versioned JSON envelope, compressed with zstd.
+
+The envelope is data only. Nothing in it can name a class, so a poisoned store cannot make the
+reader run or build anything.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Protocol
+
+import zstandard
+
+from langchain_semcache.errors import CorruptEntry
+from langchain_semcache.records import JSON, Response
+
+VERSION = 1
+LEVEL = 3
+MAX_BYTES = 64 * 1024 * 1024
+"""A larger decoded record is not one of ours: the bound keeps a forged frame from filling memory."""
+
+_FIELDS = {"v", "kind", "body", "text", "finish", "refused", "calls"}
+
+
+class ResponseCodec(Protocol):
+    """Bytes for a response, and the same response back."""
+
+    def encode(self, response: Response) -> bytes: ...
+
+    def decode(self, entry_id: str, payload: bytes) -> Response:
+        """Raises `CorruptEntry` for anything that `encode` did not write."""
+        ...
+
+
+class EnvelopeCodec:
+    """The codec of this release. Safe to share between threads."""
+
+    def encode(self, response: Response) -> bytes:
+        """Raises ValueError or TypeError when the body is not JSON."""
+        envelope = {
+            "v": VERSION,
+            "kind": response.kind,
+            "body": response.body,
+            # Plain text is its own body; writing it twice would double the record.
+            "text": None if response.text == response.body else response.text,
+            "finish": list(response.finish_reasons),
+            "refused": response.refused,
+            "calls": response.has_tool_calls,
+        }
+        text = json.dumps(envelope, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        # A compressor of its own per call: the C objects are not safe to share between threads.
+        return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(
+            text.encode("utf-8", "surrogatepass")
+        )
+
+    def decode(self, entry_id: str, payload: bytes) -> Response:
+        try:
+            # The frame's own claim is checked first: zstd would allocate whatever it says.
+            if zstandard.get_frame_parameters(payload).content_size > MAX_BYTES:
+                raise CorruptEntry(entry_id, f"decodes to more than {MAX_BYTES} bytes")
+            raw = zstandard.ZstdDecompressor().decompress(payload, max_output_size=MAX_BYTES)
+            envelope: JSON = json.loads(raw.decode("utf-8", "surrogatepass"))
+        except (zstandard.ZstdError, ValueError, RecursionError) as error:
+            raise CorruptEntry(entry_id, type(error).__name__) from error
+        return _response(entry_id, envelope)
+
+
+def _response(entry_id: str, envelope: JSON) -> Response:
+    if not isinstance(envelope, dict) or set(envelope) != _FIELDS:
+        raise CorruptEntry(entry_id, "not a response envelope")
+    if envelope["v"] != VERSION:
+        raise CorruptEntry(entry_id, f"envelope version {envelope['v']!r}, expected {VERSION}")
+    kind, body, finish = envelope["kind"], envelope["body"], envelope["finish"]
+    text = body if envelope["text"] is None else envelope["text"]
+    if not isinstance(kind, str) or not isinstance(text, str) or not isinstance(finish, list):
+        raise CorruptEntry(entry_id, "a field of the envelope has the wrong type")
+    if not all(reason is None or isinstance(reason, str) for reason in finish):
+        raise CorruptEntry(entry_id, "a finish reason is not text")
+    return Response(
+        body=body,
+        kind=kind,
+        text=text,
+        finish_reasons=tuple(reason for reason in finish if reason is None or isinstance(reason, str)),
+        refused=envelope["refused"] is True,
+        has_tool_calls=envelope["calls"] is True,
+    )
