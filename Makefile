@@ -1,0 +1,111 @@
+# Everything there is to do here. Needs make and a Python from 3.11 on; `make` alone lists the targets.
+#
+# One environment, .venv, serves both targets. What is installed is remembered by stamp files inside
+# it, so a second run installs nothing until pyproject.toml changes. pip's settings (mirrors, caches,
+# wheel folders) come from the environment, as always.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BARE := .venv-bare
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# The first interpreter that runs, is new enough and can make environments.
+PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3 python; do \
+	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo $$python; break; }; done)
+
+# Named on its own and first, because a bare sentence-transformers may pull a CUDA build of several
+# gigabytes. `make test TORCH=` leaves both out, and their tests are skipped.
+TORCH ?= torch==2.13.0
+
+PACKAGE := $(shell find langchain_semcache litellm_hooks -type f ! -name '*.pyc')
+
+export HF_HUB_OFFLINE := 1
+export LITELLM_LOCAL_MODEL_COST_MAP := True
+
+.PHONY: help
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 14
+
+# ── environments ─────────────────────────────────────────────────────────────────────────────────
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.stamp-demo: pyproject.toml | $(BIN)/python
+	@echo "installing langchain-semcache[local,cli] into $(VENV) …"
+	$(PIP) --editable '.[local,cli]'
+	@touch $@
+
+$(VENV)/.stamp-dev: pyproject.toml | $(BIN)/python
+	@echo "installing langchain-semcache[dev] into $(VENV), a few minutes the first time …"
+	$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.stamp-demo
+
+$(VENV)/.stamp-torch: $(VENV)/.stamp-dev
+ifneq ($(strip $(TORCH)),)
+	@echo "installing $(TORCH) and sentence-transformers into $(VENV) …"
+	$(PIP) $(TORCH)
+	$(PIP) --editable '.[sentence-transformers]'
+endif
+	@touch $@
+
+$(BARE)/.stamp-core: pyproject.toml | $(BIN)/python
+	@echo "installing the core dependencies, and nothing else, into $(BARE) …"
+	rm -rf $(BARE)
+	$(BIN)/python -m venv $(BARE)
+	$(BARE)/bin/python -m pip install --quiet --disable-pip-version-check .
+	@touch $@
+
+# The wheel as users get it, not the working tree: what is missing in it is missing here too.
+$(BARE)/.stamp: $(PACKAGE) README.md LICENSE NOTICE $(BARE)/.stamp-core $(VENV)/.stamp-dev
+	rm -rf build/wheel
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/wheel .
+	$(BARE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall build/wheel/*.whl
+	@touch $@
+
+# ── what people do ───────────────────────────────────────────────────────────────────────────────
+
+.PHONY: demo
+demo: $(VENV)/.stamp-demo  ## see it work: no key, no server, no network
+	$(BIN)/semcache demo
+
+.PHONY: test
+test: lint types layers docs tests  ## every check there is
+
+.PHONY: lint
+lint: $(VENV)/.stamp-dev  ## style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+.PHONY: types
+types: $(VENV)/.stamp-dev  ## mypy --strict
+	$(BIN)/mypy
+
+.PHONY: layers
+layers: $(VENV)/.stamp-dev  ## nothing imports upwards
+	$(BIN)/lint-imports
+
+.PHONY: docs
+docs: $(VENV)/.stamp-dev  ## the pages, warnings are errors
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --builder html docs docs/_build/html
+	@echo "docs: docs/_build/html/index.html"
+
+.PHONY: tests
+tests: $(VENV)/.stamp-torch $(BARE)/.stamp  ## pytest alone; make tests ARGS='-k guards'
+	SEMCACHE_BARE_PYTHON=$(CURDIR)/$(BARE)/bin/python $(BIN)/python -m pytest $(ARGS)
+
+.PHONY: format
+format: $(VENV)/.stamp-dev  ## rewrite the code in the house style
+	$(BIN)/ruff check --fix-only --exit-zero .
+	$(BIN)/ruff format .
+
+.PHONY: clean
+clean:  ## remove environments and everything built
+	rm -rf $(VENV) $(BARE) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,33 @@
+"""What holds for every test: nothing is fetched, and nothing that a test sets outlives it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+# Read by the libraries when they are first imported, so they are set before any test module is.
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+os.environ["LANGSMITH_TRACING"] = "false"
+
+import hypothesis
+import pytest
+
+# Shared machines stall now and then: a slow example is no failing example.
+hypothesis.settings.register_profile(
+    "house",
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("house")
+
+
+@pytest.fixture(autouse=True)
+def _no_cache_is_left_behind() -> Iterator[None]:
+    """LangChain's cache is global; every test starts and ends without one."""
+    from langchain_core.globals import set_llm_cache
+
+    set_llm_cache(None)
+    yield
+    set_llm_cache(None)

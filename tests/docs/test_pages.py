@@ -1,0 +1,111 @@
+"""Every Python block on every page runs, in order, as a reader would type it.
+
+The blocks of one page share their names and an empty working directory. A block that cannot run
+here carries a comment just above its fence, and the comment says why:
+
+    <!-- not run: needs a Qdrant server -->
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from langchain_semcache import Reason
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[\w{}-]*)[^\n]*$")
+NOT_RUN = re.compile(r"^ *<!-- not run: (?P<reason>.*) -->$")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: `line` is that of its first line of code, counted from 1."""
+
+    language: str
+    line: int
+    code: str
+    skipped: str | None
+
+
+def blocks(text: str) -> list[Block]:
+    found: list[Block] = []
+    lines = text.splitlines()
+    position = 0
+    while position < len(lines):
+        opening = FENCE.match(lines[position])
+        if opening is None:
+            position += 1
+            continue
+        indent, start = opening["indent"], position + 1
+        end = start
+        while lines[end].strip() != "```":
+            end += 1
+        above = NOT_RUN.match(lines[position - 1]) if position else None
+        found.append(
+            Block(
+                language=opening["language"],
+                line=start + 1,
+                code="\n".join(line.removeprefix(indent) for line in lines[start:end]),
+                skipped=above["reason"] if above else None,
+            )
+        )
+        position = end + 1
+    return found
+
+
+def _python(page: Path) -> list[Block]:
+    return [block for block in blocks(page.read_text()) if block.language == "python"]
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if _python(page)], ids=_name)
+def test_the_code_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in _python(page):
+        if block.skipped is None:
+            # Blank lines in front make a traceback point at the line of the page.
+            source = "\n" * (block.line - 1) + block.code
+            exec(compile(source, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_a_block_that_is_not_run_says_why(page: Path) -> None:
+    for block in blocks(page.read_text()):
+        assert block.skipped is None or len(block.skipped.split()) >= 3, block.line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_python_is_written_in_blocks_that_are_run(page: Path) -> None:
+    """No other spelling of a Python block slips past the test above."""
+    for block in blocks(page.read_text()):
+        assert block.language not in {"py", "python3", "pycon", "{code-block}"}, block.line
+
+
+def test_a_block_knows_its_line_and_its_excuse() -> None:
+    text = (
+        "words\n\n<!-- not run: needs a server -->\n```python\na = 1\n```\n\n```console\n$ ls\n```"
+    )
+    assert blocks(text) == [
+        Block(language="python", line=5, code="a = 1", skipped="needs a server"),
+        Block(language="console", line=9, code="$ ls", skipped=None),
+    ]
+
+
+def test_an_indented_block_is_read_without_its_indent() -> None:
+    assert blocks("1. do\n\n   ```python\n   if a:\n       b\n   ```")[0].code == "if a:\n    b"
+
+
+def test_the_page_of_reasons_lists_every_reason_once_and_no_other() -> None:
+    rows = re.findall(
+        r"^\| `(\w+)` \|", (ROOT / "docs/reference/reasons.md").read_text(), re.MULTILINE
+    )
+    assert sorted(rows) == sorted(reason.value for reason in Reason)

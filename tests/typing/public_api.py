@@ -1,0 +1,69 @@
+"""What a type checker must conclude about the public API. Checked by mypy, never run."""
+
+from datetime import timedelta
+from typing import assert_type
+
+from langchain_core.caches import BaseCache
+from langchain_core.globals import set_llm_cache
+
+from langchain_semcache import (
+    AsyncSemcache,
+    ConfigurationError,
+    Decision,
+    MissingExtra,
+    Reason,
+    Request,
+    Response,
+    SemanticCache,
+    Semcache,
+    SemcacheConfig,
+    SemcacheError,
+)
+from langchain_semcache.records import StoreResult
+
+request = Request(
+    messages=[{"role": "user", "content": "How do I reset my password?"}],
+    model="gpt-4o-mini",
+    parameters={"temperature": 0.2},
+    tenant="acme",
+)
+answer = Response.from_text("Open the settings.")
+
+
+def the_blocking_cache() -> None:
+    with Semcache.open(":memory:") as cache:
+        assert_type(cache, Semcache)
+        decision = cache.lookup(request)
+        assert_type(decision, Decision)
+        assert_type(decision.hit, bool)
+        assert_type(decision.reason, Reason)
+        assert_type(decision.response, Response | None)
+        assert_type(decision.similarity, float | None)
+        assert_type(decision.age, timedelta | None)
+        assert_type(cache.store(request, answer, ttl=timedelta(hours=1)), StoreResult)
+        assert_type(cache.explain(request), Decision)
+        assert_type(cache.invalidate(tags=("kb",), dry_run=True), int)
+
+
+async def the_async_cache(cache: AsyncSemcache) -> None:
+    assert_type(await cache.lookup(request), Decision)
+    assert_type(await cache.store(request, answer, tags=("kb",)), StoreResult)
+    assert_type(await cache.explain(request), Decision)
+    assert_type(await cache.invalidate(tenant="acme"), int)
+
+
+def the_settings() -> None:
+    config = SemcacheConfig.from_file("semcache.toml")
+    assert_type(config, SemcacheConfig)
+    assert_type(Semcache.open(config), Semcache)
+
+
+def the_langchain_door() -> None:
+    cache: BaseCache = SemanticCache()
+    set_llm_cache(cache)
+
+
+def the_errors() -> None:
+    root: type[SemcacheError] = MissingExtra
+    usual: type[ValueError] = ConfigurationError
+    del root, usual
