@@ -1,0 +1,161 @@
+"""From a request to its identity: who may share an answer, and what was asked."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from langchain_semcache.records import Message, Part, PartKind, Query, Reason, Request, Scope
+from langchain_semcache.request.canonical import Canonicaliser, digest, encode_strings, nfc, packed
+from langchain_semcache.request.messages import Conversation, encode_message, read_conversation
+from langchain_semcache.request.parameters import answer_changing
+from langchain_semcache.request.parts import Findings
+from langchain_semcache.request.settings import RequestSettings
+from langchain_semcache.request.template import Split, split_question
+
+KEY_VERSION = 1
+"""Version of the key format. A change to any digest in the golden file is a new version."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """A request's identity.
+
+    Attributes:
+        cacheable: None when it is. Otherwise says why the request must neither be looked up nor
+            stored, not even exactly: something in it has no stable identity.
+        detail: What that something is: type names, never text of the request.
+    """
+
+    scope: Scope
+    query: Query
+    cacheable: Reason | None = None
+    detail: str = ""
+
+
+def resolve(
+    request: Request,
+    *,
+    settings: RequestSettings,
+    encoder_identity: str,
+    count_tokens: Callable[[str], int],
+    max_tokens: int,
+) -> Resolved:
+    """The identity of `request`. Pure, and never fails on odd content.
+
+    `count_tokens` is called only for a question that might exceed `max_tokens`.
+    """
+    writer = Canonicaliser(drop_secrets=True, extra_secrets=settings.secret_names)
+    parameters = answer_changing(request.parameters, settings, writer)
+    conversation = read_conversation(request.messages)
+    encoded = [encode_message(message) for message in conversation.messages]
+    system = [
+        text
+        for message, text in zip(conversation.messages, encoded, strict=True)
+        if message.role == "system"
+    ]
+    scope = _scope(request, settings, (encode_strings(parameters), encoder_identity, *system))
+    turn = _last_user_turn(conversation.messages)
+    split, rest = _question(conversation.messages, turn, settings)
+    around = [*encoded[:turn], rest, *encoded[turn + 1 :]] if turn >= 0 else encoded
+    reason = _exact_only(conversation, turn, split.question)
+    if reason is None and _too_long(split.question, settings, count_tokens, max_tokens):
+        reason = Reason.BEYOND_WINDOW
+    query = Query(
+        text=split.question,
+        fingerprint=digest("conversation", str(KEY_VERSION), *encoded),
+        partition=digest("partition", scope.digest, *around),
+        exact_only=reason,
+        call_ids=tuple(conversation.findings.call_ids),
+    )
+    cacheable, detail = _cacheable(conversation, writer.unidentifiable)
+    return Resolved(scope=scope, query=query, cacheable=cacheable, detail=detail)
+
+
+def tenant_digest(tenant: str) -> str:
+    """What `Scope.tenant` and `Entry.tenant` hold. No tenant is a bucket of its own."""
+    return digest("tenant", nfc(tenant)) if tenant else digest("no tenant")
+
+
+def _scope(request: Request, settings: RequestSettings, shaping: tuple[str, ...]) -> Scope:
+    """Everything in `shaping` changes the answer or what it is compared by."""
+    namespace = nfc(request.namespace or settings.namespace)
+    tenant = tenant_digest(request.tenant or settings.tenant)
+    model = nfc(request.model)
+    key = digest("scope", str(KEY_VERSION), namespace, tenant, request.surface, model, *shaping)
+    return Scope(digest=key, namespace=namespace, tenant=tenant, model=model)
+
+
+def _last_user_turn(messages: Sequence[Message]) -> int:
+    for position in range(len(messages) - 1, -1, -1):
+        if messages[position].role == "user":
+            return position
+    return -1
+
+
+def _question(
+    messages: Sequence[Message], turn: int, settings: RequestSettings
+) -> tuple[Split, str]:
+    """The question of that turn, and the rest of its message as text for the partition.
+
+    Of several text parts the last is the question; the others are context.
+    """
+    if turn < 0:
+        return Split("", "", ""), ""
+    message = messages[turn]
+    texts = [n for n, part in enumerate(message.parts) if part.kind is PartKind.TEXT]
+    chosen = next((n for n in reversed(texts) if message.parts[n].value.strip()), None)
+    if chosen is None:
+        return Split("", "", ""), encode_message(message)
+    split = split_question(message.parts[chosen].value, settings)
+    around = Part(PartKind.TEXT, packed(split.before.strip(), split.after.strip()))
+    parts = (*message.parts[:chosen], around, *message.parts[chosen + 1 :])
+    return split, encode_message(replace(message, parts=parts))
+
+
+def _exact_only(conversation: Conversation, turn: int, question: str) -> Reason | None:
+    findings = conversation.findings
+    if findings.has_tools:
+        return Reason.TOOL_HISTORY
+    if findings.has_media:
+        return Reason.MEDIA
+    if findings.has_unknown:
+        return Reason.UNKNOWN_CONTENT
+    if turn != len(conversation.messages) - 1:
+        return Reason.NOT_A_QUESTION
+    return None if question else Reason.EMPTY_QUESTION
+
+
+def _too_long(
+    question: str,
+    settings: RequestSettings,
+    count_tokens: Callable[[str], int],
+    max_tokens: int,
+) -> bool:
+    """Whether the encoder would cut the question, or drown its point in length.
+
+    Tokenizers normalise (NFKC) before they cut, and spend at most one token a byte plus a few
+    that frame the text: a short question needs no count.
+    """
+    if question.isascii():
+        size = most = len(question)
+    else:
+        size = len(question.encode("utf-8", "surrogatepass"))
+        normal = unicodedata.normalize("NFKC", question)
+        most = max(size, len(normal.encode("utf-8", "surrogatepass")))
+    if size > settings.max_question_bytes:
+        return True
+    return most + 4 > max_tokens and count_tokens(question) > max_tokens
+
+
+def _cacheable(
+    conversation: Conversation, unidentifiable: Sequence[str]
+) -> tuple[Reason | None, str]:
+    findings: Findings = conversation.findings
+    names = [*unidentifiable, *findings.unidentifiable]
+    if names:
+        return Reason.UNIDENTIFIABLE, ", ".join(dict.fromkeys(names))
+    if not conversation.messages:
+        return Reason.EMPTY_QUESTION, "no messages"
+    return None, ""
