@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langchain_semcache.clock import Clock, SystemClock
 from langchain_semcache.config import SemcacheConfig
@@ -40,6 +40,8 @@ class Core:
     def resolve(self, request: Request) -> Resolved:
         """Who and what a request is about."""
         encoder = self.workplace.encoder
+        if not request.tenant and self.config.tenant:
+            request = replace(request, tenant=self.config.tenant)
         return resolve(
             request,
             settings=self.settings,
@@ -180,10 +182,11 @@ def _settings(config: SemcacheConfig) -> RequestSettings:
         temperature_digits=key.temperature_digits,
         top_p_digits=key.top_p_digits,
         namespace=config.namespace,
-        tenant=config.tenant,
-        volatile_parameters=key.volatile_parameters,
-        secret_parameters=key.secret_parameters,
+        volatile=tuple(key.volatile_parameters),
+        secrets=tuple(key.secret_parameters),
         question_pattern=key.question_pattern,
+        detect_templates=key.detect_templates,
+        max_question_bytes=key.max_question_bytes,
     )
 
 

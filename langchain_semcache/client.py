@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self, TypeAlias, TypeVar
 
 from langchain_semcache.assembly import Core, build
 from langchain_semcache.clock import Clock
@@ -41,6 +41,9 @@ from langchain_semcache.ttl import UNSET, Unset, checked_ttl
 
 Result = TypeVar("Result")
 
+Deferred: TypeAlias = Request | Callable[[], Request]
+"""A request, or how to make it: the async client makes it on a worker thread."""
+
 SWEEP_EVERY = 256
 """Stores between two sweeps of expired entries."""
 
@@ -68,8 +71,8 @@ class Stats:
 class _Planned:
     """What one store has to know, prepared once for both colours."""
 
-    request: Request
-    response: Response
+    request: Deferred
+    response: Response | Callable[[], Response]
     ttl: timedelta | None
     tags: tuple[str, ...]
     sources: tuple[tuple[str, str], ...]
@@ -93,7 +96,7 @@ class _Client:
         return self._core
 
     def _plan_lookup(
-        self, request: Request, stages: dict[str, float], *, explain: bool = False
+        self, request: Deferred, stages: dict[str, float], *, explain: bool = False
     ) -> Flow[Decision]:
         resolved = self._resolve(request, stages)
         if resolved.cacheable is not None:
@@ -109,7 +112,7 @@ class _Client:
         return flow.store(
             resolved.scope,
             resolved.query,
-            plan.response,
+            plan.response() if callable(plan.response) else plan.response,
             self._core.policy,
             ttl=plan.ttl,
             tags=plan.tags,
@@ -118,16 +121,16 @@ class _Client:
             sweep=self._stores % SWEEP_EVERY == 0,
         )
 
-    def _resolve(self, request: Request, stages: dict[str, float]) -> Resolved:
+    def _resolve(self, request: Deferred, stages: dict[str, float]) -> Resolved:
         started = self._clock()
-        resolved = self._core.resolve(request)
+        resolved = self._core.resolve(request() if callable(request) else request)
         stages["resolve"] = self._clock() - started
         return resolved
 
     def _planned(
         self,
-        request: Request,
-        response: Response,
+        request: Deferred,
+        response: Response | Callable[[], Response],
         ttl: timedelta | float | None | Unset,
         tags: Sequence[str],
         sources: Mapping[str, str] | None,
@@ -402,7 +405,7 @@ class AsyncSemcache(_Client):
         )
         return cls(await asyncio.to_thread(opening))
 
-    async def lookup(self, request: Request) -> Decision:
+    async def lookup(self, request: Deferred) -> Decision:
         """See `Semcache.lookup`."""
         stages: dict[str, float] = {}
         started = self._clock()
@@ -419,8 +422,8 @@ class AsyncSemcache(_Client):
 
     async def store(
         self,
-        request: Request,
-        response: Response,
+        request: Deferred,
+        response: Response | Callable[[], Response],
         *,
         ttl: timedelta | float | None | Unset = UNSET,
         tags: Sequence[str] = (),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from datetime import timedelta
 from pathlib import Path
@@ -20,6 +19,7 @@ from pydantic import (
 )
 
 from langchain_semcache.errors import ConfigurationError
+from langchain_semcache.request import RequestSettings
 from langchain_semcache.ttl import checked_ttl
 
 
@@ -68,6 +68,8 @@ class KeySettings(_Settings):
         secret_parameters: Names of further parameters whose values must not be kept.
         question_pattern: Regular expression with a group named `question`, for prompts that wrap
             the question in a template: the group is compared by meaning, the rest exactly.
+        detect_templates: Find the question by itself in the usual templates ("Question: …").
+        max_question_bytes: A longer question (in UTF-8) is matched exactly only.
     """
 
     temperature_digits: int = Field(1, ge=0, le=6)
@@ -75,18 +77,13 @@ class KeySettings(_Settings):
     volatile_parameters: frozenset[str] = frozenset()
     secret_parameters: frozenset[str] = frozenset()
     question_pattern: str | None = None
+    detect_templates: bool = True
+    max_question_bytes: int = Field(600, ge=1)
 
     @field_validator("question_pattern")
     @classmethod
-    def _compiles(cls, pattern: str | None) -> str | None:
-        if pattern is None:
-            return None
-        try:
-            names = re.compile(pattern).groupindex
-        except re.error as error:
-            raise ValueError(f"is not a regular expression: {error}") from error
-        if "question" not in names:
-            raise ValueError("needs a group named question, like (?P<question>.+)")
+    def _usable(cls, pattern: str | None) -> str | None:
+        RequestSettings(question_pattern=pattern)
         return pattern
 
 
@@ -128,7 +125,7 @@ class SemcacheConfig(_Settings):
     key: KeySettings = KeySettings()
 
     @model_validator(mode="after")
-    def _key_needs_https_or_server(self) -> Self:
+    def _key_needs_a_server(self) -> Self:
         if self.qdrant.api_key is not None and not self.is_url:
             raise ValueError("qdrant.api_key is set, but location is no URL")
         return self

@@ -41,9 +41,7 @@ def embed(text: str) -> Flow[Vector | Failure]:
 
 def search(partition: str, vector: Vector, limit: int) -> Flow[Sequence[Candidate] | Failure]:
     answer = yield (command := Search(partition, vector, limit))
-    if isinstance(answer, Failure) or (
-        isinstance(answer, Sequence) and not isinstance(answer, str | bytes)
-    ):
+    if isinstance(answer, Failure | Sequence):
         return answer
     raise _unexpected(command, answer)
 

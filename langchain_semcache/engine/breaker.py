@@ -24,8 +24,6 @@ class CircuitBreaker:
 
     def allows(self) -> bool:
         """Whether a call may be made now; when the pause is over, one caller gets through."""
-        if self._opened_at is None:
-            return True
         with self._lock:
             if self._opened_at is None:
                 return True

@@ -118,7 +118,8 @@ class Workplace:
             case Search(partition, vector, limit):
                 return self.index.search(partition, vector, limit=limit, now=self.clock.now())
             case Put(entry, vector):
-                return self.index.put(entry, vector)
+                self.index.put(entry, vector)
+                return None
             case Remove(selection, dry_run):
                 return self.index.remove(selection, dry_run=dry_run)
             case Trim(max_entries):

@@ -1,0 +1,149 @@
+"""`SemanticCache`: the core cache as LangChain's `BaseCache`. Translation, nothing else."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
+from langchain_core.outputs import Generation
+
+from langchain_semcache.client import AsyncSemcache, Semcache, Stats
+from langchain_semcache.clock import Clock
+from langchain_semcache.config import SemcacheConfig
+from langchain_semcache.errors import SemcacheError
+from langchain_semcache.events import EventSink
+from langchain_semcache.langchain.generations import Unstorable, to_generations, to_response
+from langchain_semcache.langchain.tenancy import current_tenant
+from langchain_semcache.langchain.wire import request_of
+from langchain_semcache.ports import Encoder, EntryIndex
+from langchain_semcache.records import Decision, Request
+
+logger = logging.getLogger("langchain_semcache")
+
+
+class SemanticCache(BaseCache):
+    """Answers LangChain's model calls by meaning.
+
+        set_llm_cache(SemanticCache())                      # everything, in ./.semcache
+        ChatOpenAI(cache=SemanticCache("…", tenant="acme"))    # one model, one tenant
+
+    In a call it never raises: what breaks is a miss, and a paid answer is never lost. Facts about
+    a hit are in `response_metadata["semcache"]` of the message.
+
+    Args:
+        location: A directory, ":memory:", a Qdrant URL, a configuration, or an open `Semcache`.
+        tenant: Who shares the answers. Inside `with tenant("…"):` that name is used instead.
+        encoder, index, clock, sinks: See `Semcache.open`.
+        **overrides: Settings of `SemcacheConfig`.
+
+    Raises:
+        ConfigurationError: One line that names what is wrong and the fix.
+    """
+
+    def __init__(
+        self,
+        location: str | Path | SemcacheConfig | Semcache | None = None,
+        *,
+        tenant: str = "",
+        encoder: Encoder | None = None,
+        index: EntryIndex | None = None,
+        clock: Clock | None = None,
+        sinks: Sequence[EventSink] = (),
+        **overrides: object,
+    ) -> None:
+        if isinstance(location, Semcache):
+            self._owned = None
+            self._sync = location
+        else:
+            self._sync = self._owned = Semcache.open(
+                location, encoder=encoder, index=index, clock=clock, sinks=sinks, **overrides
+            )
+        self._async = AsyncSemcache(self._sync.core)
+        self._tenant = tenant
+        self._warned = False
+
+    @property
+    def semcache(self) -> Semcache:
+        """The core cache, for `explain`, `invalidate`, `report` and the rest."""
+        return self._sync
+
+    @property
+    def asemcache(self) -> AsyncSemcache:
+        """The same cache for asyncio."""
+        return self._async
+
+    def request(self, prompt: str, llm_string: str) -> Request:
+        """What LangChain's two strings mean, for this cache's tenant."""
+        return self._deferred(prompt, llm_string)()
+
+    def _deferred(self, prompt: str, llm_string: str) -> Callable[[], Request]:
+        """The same, to be read on another thread; whose request it is must be asked here."""
+        return functools.partial(request_of, prompt, llm_string, current_tenant() or self._tenant)
+
+    def lookup(self, prompt: str, llm_string: str) -> list[Generation] | None:
+        """The stored generations, or None."""
+        try:
+            return _served(self._sync.lookup(self.request(prompt, llm_string)))
+        except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
+            return self._failed("lookup", error)
+
+    async def alookup(self, prompt: str, llm_string: str) -> list[Generation] | None:
+        """See `lookup`."""
+        try:
+            return _served(await self._async.lookup(self._deferred(prompt, llm_string)))
+        except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
+            return self._failed("lookup", error)
+
+    def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
+        """Keep the generations, if they may be kept."""
+        try:
+            self._sync.store(self.request(prompt, llm_string), to_response(return_val))
+        except Exception as error:  # noqa: BLE001 - the answer is paid for and must arrive
+            self._failed("update", error)
+
+    async def aupdate(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
+        """See `update`."""
+        try:
+            request = self._deferred(prompt, llm_string)
+            await self._async.store(request, functools.partial(to_response, return_val))
+        except Exception as error:  # noqa: BLE001 - the answer is paid for and must arrive
+            self._failed("update", error)
+
+    def clear(self, **kwargs: Any) -> None:
+        """Remove every entry of this cache's namespace.
+
+        Raises:
+            SemcacheError: The store did not do it; a clear that silently does nothing is a lie.
+        """
+        self._sync.clear()
+
+    async def aclear(self, **kwargs: Any) -> None:
+        """See `clear`."""
+        await self._async.clear()
+
+    def stats(self) -> Stats:
+        """Numbers of this cache."""
+        return self._sync.stats()
+
+    def close(self) -> None:
+        """Release what this cache opened; a `Semcache` that was passed in stays open."""
+        if self._owned is not None:
+            self._owned.close()
+
+    def _failed(self, what: str, error: Exception) -> None:
+        if self._sync.config.strict:
+            raise error
+        if isinstance(error, Unstorable) or self._warned:
+            return
+        self._warned = True
+        # Our own errors quote no prompt; of others only the class is written down.
+        told = f"{error}" if isinstance(error, SemcacheError) else type(error).__name__
+        logger.warning("cache %s failed (%s); further failures are not logged", what, told)
+
+
+def _served(decision: Decision) -> list[Generation] | None:
+    return to_generations(decision) if decision.hit else None

@@ -1,0 +1,163 @@
+"""LangChain's generations as a `Response`, and back.
+
+Messages are written as plain data and rebuilt by class names that are fixed here. LangChain's own
+`load` is not used: what lies in a store can therefore never name a class.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, Generation, GenerationChunk
+from pydantic import TypeAdapter
+
+from langchain_semcache.errors import CorruptEntry
+from langchain_semcache.records import JSON, Decision, Response
+
+KIND = "langchain.generations/1"
+
+MESSAGES: Mapping[str, type[BaseMessage]] = {
+    "AIMessage": AIMessage,
+    "AIMessageChunk": AIMessageChunk,
+    "ToolMessage": ToolMessage,
+}
+_PLAIN = {"Generation": Generation, "GenerationChunk": GenerationChunk}
+_CHAT = {"ChatGeneration": ChatGeneration, "ChatGenerationChunk": ChatGenerationChunk}
+_ENDINGS = ("finish_reason", "stop_reason", "done_reason", "finishReason", "stopReason")
+_JSON: TypeAdapter[JSON] = TypeAdapter(JSON)
+
+
+class Unstorable(TypeError):
+    """A reply of a class that could not be rebuilt; it is returned but not kept."""
+
+
+def to_response(generations: Sequence[Generation]) -> Response:
+    """The reply as data.
+
+    Raises:
+        Unstorable: A generation or message has a class of its own.
+    """
+    texts = [generation.text for generation in generations]
+    messages = [g.message for g in generations if isinstance(g, ChatGeneration)]
+    calls = [bool(_calls(message)) for message in messages] or [False] * len(texts)
+    whole = bool(texts) and all(
+        text.strip() or call for text, call in zip(texts, calls, strict=True)
+    )
+    return Response(
+        body={"generations": [_dump(generation) for generation in generations]},
+        kind=KIND,
+        text="\n".join(texts) if whole else "",
+        finish_reasons=tuple(ending for g in generations for ending in _endings(g)),
+        refused=any(_refused(message) for message in messages),
+        has_tool_calls=whole and any(calls),
+    )
+
+
+def to_generations(decision: Decision) -> list[Generation]:
+    """Fresh objects for one hit: nothing that a caller does to them reaches the store.
+
+    Raises:
+        CorruptEntry: The stored record is not one of ours.
+    """
+    entry_id = decision.entry_id or ""
+    response = decision.response
+    if response is None or response.kind != KIND or not isinstance(response.body, dict):
+        raise CorruptEntry(entry_id, "not LangChain generations")
+    stored = response.body.get("generations")
+    if not isinstance(stored, list) or not stored:
+        raise CorruptEntry(entry_id, "no generations")
+    try:
+        return [_load(item, decision) for item in stored]
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptEntry(entry_id, type(error).__name__) from error
+
+
+def hit_facts(decision: Decision) -> dict[str, JSON]:
+    """What a caller may want to know about a hit; plain data."""
+    return {
+        "hit": True,
+        "reason": decision.reason.value,
+        "entry_id": decision.entry_id,
+        "similarity": decision.similarity,
+        "confidence": decision.confidence,
+        "age_seconds": decision.age.total_seconds() if decision.age is not None else None,
+    }
+
+
+def dump_message(message: BaseMessage) -> JSON:
+    """A message as data, with the name of its class.
+
+    Raises:
+        Unstorable: It is no plain AIMessage, AIMessageChunk or ToolMessage.
+    """
+    name = type(message).__name__
+    if MESSAGES.get(name) is not type(message):
+        raise Unstorable(f"messages of class {name} are not stored")
+    return {"class": name, "fields": _JSON.validate_python(message.model_dump(mode="json"))}
+
+
+def load_message(item: JSON, decision: Decision) -> BaseMessage:
+    """The message again, with a fresh id and the facts of this hit.
+
+    A stored id would make LangGraph replace the earlier message instead of appending.
+    """
+    if not isinstance(item, dict) or not isinstance(item["fields"], dict):
+        raise TypeError("not a message")
+    fields = dict(item["fields"])
+    message = MESSAGES[str(item["class"])].model_validate(fields)
+    message.id = f"lc_run--{uuid.uuid4()}-0"
+    message.response_metadata["semcache"] = hit_facts(decision)
+    return message
+
+
+def _dump(generation: Generation) -> JSON:
+    name = type(generation).__name__
+    info = _JSON.validate_python(generation.model_dump(mode="json")["generation_info"])
+    if isinstance(generation, ChatGeneration) and _CHAT.get(name) is type(generation):
+        return {"class": name, "message": dump_message(generation.message), "info": info}
+    if _PLAIN.get(name) is type(generation):
+        return {"class": name, "text": generation.text, "info": info}
+    raise Unstorable(f"generations of class {name} are not stored")
+
+
+def _load(item: JSON, decision: Decision) -> Generation:
+    if not isinstance(item, dict):
+        raise TypeError("not a generation")
+    info = item["info"]
+    if info is not None and not isinstance(info, dict):
+        raise TypeError("not generation info")
+    name = str(item["class"])
+    if name in _CHAT:
+        message = load_message(item["message"], decision)
+        return _CHAT[name].model_validate({"message": message, "generation_info": info})
+    return _PLAIN[name].model_validate({"text": item["text"], "generation_info": info})
+
+
+def _calls(message: BaseMessage) -> object:
+    return (
+        getattr(message, "tool_calls", None)
+        or getattr(message, "invalid_tool_calls", None)
+        or message.additional_kwargs.get("function_call")
+    )
+
+
+def _endings(generation: Generation) -> list[str | None]:
+    """How the provider says the reply ended; nothing when it never says."""
+    places = [generation.generation_info or {}]
+    if isinstance(generation, ChatGeneration):
+        places.append(generation.message.response_metadata)
+    endings = [place[name] for place in places for name in _ENDINGS if name in place]
+    status = places[-1].get("status")
+    if status in ("incomplete", "failed", "cancelled", "in_progress"):
+        endings.append(status)
+    return [None if ending is None else str(ending) for ending in endings]
+
+
+def _refused(message: BaseMessage) -> bool:
+    content = message.content
+    blocks = content if isinstance(content, list) else []
+    return bool(message.additional_kwargs.get("refusal")) or any(
+        isinstance(block, dict) and block.get("type") == "refusal" for block in blocks
+    )

@@ -1,0 +1,49 @@
+"""The schema behind a class name.
+
+With `response_format=SomeModel` LangChain tells a cache the name of the class and nothing about
+its fields, so two schemas of one name would share their answers. The class itself is looked up
+among the living; when that leaves any doubt the request has no identity and is not cached.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+
+from pydantic import BaseModel
+
+from langchain_semcache.langchain.pyrepr import Opaque
+
+_CLASS = re.compile(r"<class '(?P<name>[^']+)'>")
+
+
+class Unknown:
+    """Stands for a value whose identity is not known; deliberately has none itself."""
+
+
+def live_schema(value: object) -> object:
+    """The JSON schema of a class that is named by its repr; other values unchanged."""
+    if not isinstance(value, Opaque):
+        return value
+    found = _CLASS.fullmatch(value.spelling)
+    schemas = _schemas(found["name"]) if found else {}
+    return schemas.popitem()[1] if len(schemas) == 1 else Unknown()
+
+
+def _schemas(name: str) -> dict[str, Mapping[str, object]]:
+    """The different schemas that living classes of this name have, by their text."""
+    classes = [cls for cls in _subclasses(BaseModel) if f"{cls.__module__}.{cls.__qualname__}" == name]
+    module, _, attribute = name.rpartition(".")
+    top_level = getattr(sys.modules.get(module), attribute, None)
+    if not classes and not hasattr(top_level, "model_json_schema"):
+        return {}
+    schemas = [cls.model_json_schema() for cls in classes]
+    return {json.dumps(schema, sort_keys=True): schema for schema in schemas}
+
+
+def _subclasses(cls: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for child in cls.__subclasses__():
+        yield child
+        yield from _subclasses(child)

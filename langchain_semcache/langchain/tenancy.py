@@ -1,0 +1,28 @@
+"""Whose request this is, for code that cannot pass it along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_tenant: ContextVar[str] = ContextVar("langchain_semcache_tenant", default="")
+
+
+def current_tenant() -> str:
+    """The tenant set by the innermost `tenant(...)`, or the empty text."""
+    return _tenant.get()
+
+
+@contextmanager
+def tenant(name: str) -> Iterator[None]:
+    """Answer the calls inside for this tenant.
+
+    The setting follows the context: tasks, `asyncio.to_thread` and LangChain's executors carry it
+    along; a thread started by hand does not.
+    """
+    token = _tenant.set(name)
+    try:
+        yield
+    finally:
+        _tenant.reset(token)
