@@ -11,6 +11,7 @@ SHELL := /bin/bash
 
 VENV := .venv
 BARE := .venv-bare
+LOWEST := .venv-lowest
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
@@ -70,6 +71,15 @@ $(BARE)/.stamp: $(PACKAGE) README.md LICENSE NOTICE $(BARE)/.stamp-core $(VENV)/
 	$(BARE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall build/wheel/*.whl
 	@touch $@
 
+$(LOWEST)/.stamp: pyproject.toml scripts/lowest.py | $(BIN)/python
+	@echo "installing the lowest versions that pyproject.toml allows into $(LOWEST) …"
+	rm -rf $(LOWEST)
+	$(BIN)/python -m venv $(LOWEST)
+	$(BIN)/python scripts/lowest.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint $(LOWEST)/constraints.txt --editable '.[dev]'
+	@touch $@
+
 # ── what people do ───────────────────────────────────────────────────────────────────────────────
 
 .PHONY: demo
@@ -99,7 +109,11 @@ docs: $(VENV)/.stamp-dev  ## the pages, warnings are errors
 
 .PHONY: tests
 tests: $(VENV)/.stamp-torch $(BARE)/.stamp  ## pytest alone; make tests ARGS='-k guards'
-	SEMCACHE_BARE_PYTHON=$(CURDIR)/$(BARE)/bin/python $(BIN)/python -m pytest $(ARGS)
+	SEMCACHE_BARE_PYTHON="$(CURDIR)/$(BARE)/bin/python" $(BIN)/python -m pytest $(ARGS)
+
+.PHONY: lowest
+lowest: $(LOWEST)/.stamp  ## pytest against the lowest versions allowed; for releases
+	$(LOWEST)/bin/python -m pytest $(ARGS)
 
 .PHONY: format
 format: $(VENV)/.stamp-dev  ## rewrite the code in the house style
@@ -108,4 +122,4 @@ format: $(VENV)/.stamp-dev  ## rewrite the code in the house style
 
 .PHONY: clean
 clean:  ## remove environments and everything built
-	rm -rf $(VENV) $(BARE) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BARE) $(LOWEST) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -24,6 +24,7 @@ EXPECTED = {
     *("SemcacheError", "ConfigurationError", "MissingExtra", "SchemaMismatch", "StoreLocked"),
     *("BackendError", "IndexUnavailable", "EncoderUnavailable", "VerifierUnavailable"),
     "CorruptEntry",
+    "CorruptWeights",
 }
 
 # Stored bytes are data: nothing that can run them is imported or called anywhere.
@@ -69,7 +70,10 @@ class _Names:
         if isinstance(node, ast.Attribute):
             owner = self._full(node.value)
             return f"{owner}.{node.attr}" if owner else None
-        return self._aliases.get(node.id, node.id) if isinstance(node, ast.Name) else None
+        if not isinstance(node, ast.Name):
+            return None
+        built_in = node.id if node.id in CODE_RUNNERS else None
+        return self._aliases.get(node.id, built_in)  # a local name says nothing about a module
 
     def used(self) -> Iterator[tuple[int, str]]:
         """Every name and dotted name that is read, called or not."""
@@ -158,7 +162,7 @@ def test_the_rule_against_running_data_sees(source: str) -> None:
         "from time import time as now\nnow()",
         "import datetime as dt\ndt.datetime.now(dt.UTC)",
         "from datetime import datetime\ndatetime.now()",
-        "clock = __import__\nimport time\ndefault = time.monotonic",
+        "import time\ndefault = time.monotonic",
         "import random",
         "import numpy as np\nnp.random.rand(3)",
         "import numpy as np\nnp.random.default_rng()",
@@ -175,6 +179,7 @@ def test_the_rule_against_hidden_time_and_chance_sees(source: str) -> None:
         "import re\nre.compile('a')",
         "import numpy as np\nnp.random.default_rng(7)",
         "import datetime as dt\ndt.timedelta(seconds=1)",
+        "def plan(secrets):\n    return secrets",
     ],
 )
 def test_the_rules_let_through_what_is_harmless(source: str) -> None:

@@ -18,8 +18,9 @@ from langchain_semcache import (
     Semcache,
     SemcacheConfig,
     SemcacheError,
+    Stats,
+    StoreResult,
 )
-from langchain_semcache.records import StoreResult
 
 request = Request(
     messages=[{"role": "user", "content": "How do I reset my password?"}],
@@ -42,14 +43,21 @@ def the_blocking_cache() -> None:
         assert_type(decision.age, timedelta | None)
         assert_type(cache.store(request, answer, ttl=timedelta(hours=1)), StoreResult)
         assert_type(cache.explain(request), Decision)
+        assert_type(cache.get_or_call(request, lambda: answer), Decision)
+        assert_type(cache.report("an id", wrong=True), bool)
         assert_type(cache.invalidate(tags=("kb",), dry_run=True), int)
+        assert_type(cache.stats(), Stats)
 
 
-async def the_async_cache(cache: AsyncSemcache) -> None:
-    assert_type(await cache.lookup(request), Decision)
-    assert_type(await cache.store(request, answer, tags=("kb",)), StoreResult)
-    assert_type(await cache.explain(request), Decision)
-    assert_type(await cache.invalidate(tenant="acme"), int)
+async def the_async_cache() -> None:
+    async with await AsyncSemcache.open(":memory:") as cache:
+        assert_type(cache, AsyncSemcache)
+        assert_type(await cache.lookup(request), Decision)
+        assert_type(await cache.store(request, answer, tags=("kb",)), StoreResult)
+        assert_type(await cache.explain(request), Decision)
+        assert_type(await cache.report("an id", wrong=True), bool)
+        assert_type(await cache.invalidate(tenant="acme"), int)
+        assert_type(await cache.stats(), Stats)
 
 
 def the_settings() -> None:
