@@ -9,12 +9,14 @@ here carries a comment just above its fence, and the comment says why:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
-from langchain_semcache import Reason
+from langchain_semcache import Reason, SemcacheConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -78,6 +80,14 @@ def test_the_code_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch) -> Non
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_the_settings_on_a_page_are_accepted(page: Path, tmp_path: Path) -> None:
+    for block in blocks(page.read_text()):
+        if block.language == "toml":
+            (tmp_path / "semcache.toml").write_text(block.code)
+            SemcacheConfig.from_file(tmp_path / "semcache.toml")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_a_block_that_is_not_run_says_why(page: Path) -> None:
     for block in blocks(page.read_text()):
         assert block.skipped is None or len(block.skipped.split()) >= 3, block.line
@@ -105,7 +115,21 @@ def test_an_indented_block_is_read_without_its_indent() -> None:
 
 
 def test_the_page_of_reasons_lists_every_reason_once_and_no_other() -> None:
-    rows = re.findall(
-        r"^\| `(\w+)` \|", (ROOT / "docs/reference/reasons.md").read_text(), re.MULTILINE
-    )
-    assert sorted(rows) == sorted(reason.value for reason in Reason)
+    assert sorted(_rows("reasons.md")) == sorted(reason.value for reason in Reason)
+
+
+def test_the_page_of_settings_lists_every_setting_once_and_no_other() -> None:
+    assert sorted(_rows("settings.md")) == sorted(_settings(SemcacheConfig))
+
+
+def _rows(page: str) -> list[str]:
+    text = (ROOT / "docs/reference" / page).read_text()
+    return re.findall(r"^\| `([\w.]+)` \|", text, re.MULTILINE)
+
+
+def _settings(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from _settings(field.annotation, f"{prefix}{name}.")
+        else:
+            yield prefix + name
