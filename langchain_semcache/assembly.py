@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass
 
 from langchain_semcache.clock import Clock, SystemClock
 from langchain_semcache.config import SemcacheConfig
@@ -15,7 +16,7 @@ from langchain_semcache.engine.workplace import RecentVectors, WorkerPool, Workp
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable
 from langchain_semcache.events import EventSink
 from langchain_semcache.guards import check
-from langchain_semcache.ports import Encoder, EntryIndex, SupportsClose
+from langchain_semcache.ports import Encoder, EntryIndex, SupportsClose, SupportsThreshold
 from langchain_semcache.records import Reason, Request
 from langchain_semcache.request import RequestSettings, Resolved, resolve
 from langchain_semcache.responses import EnvelopeCodec
@@ -35,13 +36,11 @@ class Core:
     settings: RequestSettings
     counters: Counters
     sink: FanOut
-    owned: tuple[SupportsClose, ...]
+    opened: ExitStack
 
     def resolve(self, request: Request) -> Resolved:
         """Who and what a request is about."""
         encoder = self.workplace.encoder
-        if not request.tenant and self.config.tenant:
-            request = replace(request, tenant=self.config.tenant)
         return resolve(
             request,
             settings=self.settings,
@@ -52,8 +51,7 @@ class Core:
 
     def close(self) -> None:
         """Release what this cache opened; closing twice is harmless."""
-        for resource in self.owned:
-            resource.close()
+        self.opened.close()
 
 
 def build(
@@ -73,46 +71,44 @@ def build(
             one line that names the thing and the fix.
     """
     clock = clock or SystemClock()
-    counters = Counters()
-    sink = FanOut((counters, *sinks))
-    batching = BatchingEncoder(encoder or make_encoder(config.encoder))
-    owned: list[SupportsClose] = [batching]
-    try:
+    settings = _settings(config)
+    with ExitStack() as opened:
+        pool = WorkerPool()
+        opened.callback(pool.close)
+        encoder = encoder or make_encoder(config.encoder)
+        queued = BatchingEncoder(encoder)
+        opened.callback(queued.close)
         if index is None:
-            index = make_index(config, dimension=batching.dimension)
+            index = make_index(config, dimension=encoder.dimension, clock=clock)
             if isinstance(index, SupportsClose):
-                owned.append(index)
-    except BaseException:
-        batching.close()
-        raise
-    pool = WorkerPool()
-    owned.append(pool)
-    workplace = Workplace(
-        index=index,
-        encoder=batching,
-        index_gate=_gate("index", Reason.INDEX_UNAVAILABLE, config, clock, sink),
-        encoder_gate=_gate("encoder", Reason.ENCODER_UNAVAILABLE, config, clock, sink),
-        clock=clock,
-        pool=pool,
-        recent=RecentVectors(),
-        deadline_seconds=config.deadline_seconds,
-        strict=config.strict,
-    )
-    return Core(
-        config=config,
-        workplace=workplace,
-        policy=Policy(
-            similarity_threshold=_threshold(config, batching),
-            neighbours=config.neighbours,
-            guard=check,
-            codec=EnvelopeCodec(),
-            now=clock.now,
-        ),
-        settings=_settings(config),
-        counters=counters,
-        sink=sink,
-        owned=tuple(owned),
-    )
+                opened.callback(index.close)
+        counters = Counters()
+        sink = FanOut((counters, *sinks))
+        return Core(
+            config=config,
+            workplace=Workplace(
+                index=index,
+                encoder=queued,
+                index_gate=_gate("index", Reason.INDEX_UNAVAILABLE, config, clock, sink),
+                encoder_gate=_gate("encoder", Reason.ENCODER_UNAVAILABLE, config, clock, sink),
+                clock=clock,
+                pool=pool,
+                recent=RecentVectors(),
+                deadline_seconds=config.deadline_seconds,
+                strict=config.strict,
+            ),
+            policy=Policy(
+                similarity_threshold=_threshold(config, encoder),
+                neighbours=config.neighbours,
+                guard=check,
+                codec=EnvelopeCodec(),
+                now=clock.now,
+            ),
+            settings=settings,
+            counters=counters,
+            sink=sink,
+            opened=opened.pop_all(),
+        )
 
 
 def make_encoder(name: str) -> Encoder:
@@ -122,7 +118,7 @@ def make_encoder(name: str) -> Encoder:
         case "local" if not model:
             from langchain_semcache.encoders.onnx import OnnxEncoder
 
-            return OnnxEncoder()
+            return OnnxEncoder().open()
         case "hash" if not model:
             from langchain_semcache.encoders.hashing import TokenizerHashEncoder
 
@@ -136,7 +132,7 @@ def make_encoder(name: str) -> Encoder:
     )
 
 
-def make_index(config: SemcacheConfig, *, dimension: int) -> EntryIndex:
+def make_index(config: SemcacheConfig, *, dimension: int, clock: Clock) -> EntryIndex:
     """The index a configuration names, opened."""
     if config.location == ":memory:":
         from langchain_semcache.index.memory import MemoryIndex
@@ -165,15 +161,19 @@ def make_index(config: SemcacheConfig, *, dimension: int) -> EntryIndex:
         return server
     from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
 
-    edge = QdrantEdgeIndex(config.location, dimension=dimension, graph_from=config.graph_from)
+    edge = QdrantEdgeIndex(config.location, dimension=dimension, graph_from=config.graph_from, clock=clock)
     edge.open()
     return edge
 
 
-def _threshold(config: SemcacheConfig, encoder: BatchingEncoder) -> float:
+def _threshold(config: SemcacheConfig, encoder: Encoder) -> float:
     if config.similarity_threshold is not None:
         return config.similarity_threshold
-    return encoder.similarity_threshold or FALLBACK_THRESHOLD
+    return (
+        encoder.similarity_threshold
+        if isinstance(encoder, SupportsThreshold)
+        else FALLBACK_THRESHOLD
+    )
 
 
 def _settings(config: SemcacheConfig) -> RequestSettings:
@@ -182,8 +182,9 @@ def _settings(config: SemcacheConfig) -> RequestSettings:
         temperature_digits=key.temperature_digits,
         top_p_digits=key.top_p_digits,
         namespace=config.namespace,
-        volatile=tuple(key.volatile_parameters),
-        secrets=tuple(key.secret_parameters),
+        tenant=config.tenant,
+        volatile_parameters=tuple(key.volatile_parameters),
+        secret_parameters=tuple(key.secret_parameters),
         question_pattern=key.question_pattern,
         detect_templates=key.detect_templates,
         max_question_bytes=key.max_question_bytes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -41,6 +42,24 @@ class Encoder(Protocol):
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors of unit length, one row a text, in order."""
+        ...
+
+
+class QueuedEncoder(Encoder, Protocol):
+    """An encoder with a queue in front: callers wait for a future, and may stop waiting."""
+
+    def submit(self, texts: Sequence[str]) -> Future[Vectors]:
+        """Vectors of `texts` to come. Cancelling drops what has not been started."""
+        ...
+
+
+@runtime_checkable
+class SupportsThreshold(Protocol):
+    """An encoder whose similarities were measured, and from which of them on to trust it."""
+
+    @property
+    def similarity_threshold(self) -> float:
+        """Least cosine similarity of a hit, in (0, 1]."""
         ...
 
 

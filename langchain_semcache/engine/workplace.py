@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from langchain_semcache.clock import Clock
-from langchain_semcache.encoders.batching import BatchingEncoder
 from langchain_semcache.engine.commands import (
     Answer,
     Command,
@@ -25,7 +24,7 @@ from langchain_semcache.engine.commands import (
 )
 from langchain_semcache.engine.gate import Gate
 from langchain_semcache.errors import BackendError
-from langchain_semcache.ports import BlockingPort, EntryIndex, SupportsTrim, Vector
+from langchain_semcache.ports import BlockingPort, EntryIndex, QueuedEncoder, SupportsTrim, Vector
 
 T = TypeVar("T")
 
@@ -90,7 +89,7 @@ class Workplace:
     """
 
     index: EntryIndex
-    encoder: BatchingEncoder
+    encoder: QueuedEncoder
     index_gate: Gate
     encoder_gate: Gate
     clock: Clock

@@ -76,6 +76,11 @@ class SemanticCache(BaseCache):
         """The same cache for asyncio."""
         return self._async
 
+    @property
+    def tenant(self) -> str:
+        """Who shares the answers outside of any `with tenant("…"):`."""
+        return self._tenant
+
     def request(self, prompt: str, llm_string: str) -> Request:
         """What LangChain's two strings mean, for this cache's tenant."""
         return self._deferred(prompt, llm_string)()

@@ -10,8 +10,9 @@ import uuid
 from collections.abc import Mapping, Sequence
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, Generation, GenerationChunk
-from pydantic import TypeAdapter
+from pydantic import JsonValue, TypeAdapter
 
 from langchain_semcache.errors import CorruptEntry
 from langchain_semcache.records import JSON, Decision, Response
@@ -26,7 +27,9 @@ MESSAGES: Mapping[str, type[BaseMessage]] = {
 _PLAIN = {"Generation": Generation, "GenerationChunk": GenerationChunk}
 _CHAT = {"ChatGeneration": ChatGeneration, "ChatGenerationChunk": ChatGenerationChunk}
 _ENDINGS = ("finish_reason", "stop_reason", "done_reason", "finishReason", "stopReason")
-_JSON: TypeAdapter[JSON] = TypeAdapter(JSON)
+_ALWAYS_TELL = frozenset({"anthropic", "openai"})
+"""Providers (`model_provider`) that end every whole reply with a reason; theirs without one is cut."""
+_JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 
 
 class Unstorable(TypeError):
@@ -84,6 +87,11 @@ def hit_facts(decision: Decision) -> dict[str, JSON]:
         "confidence": decision.confidence,
         "age_seconds": decision.age.total_seconds() if decision.age is not None else None,
     }
+
+
+def free_of_charge(usage: UsageMetadata | None) -> UsageMetadata | None:
+    """The tokens of a stored reply at a cost of nothing, as LangChain itself says it of a hit."""
+    return {**usage, "total_cost": 0} if usage else None  # type: ignore[typeddict-unknown-key]  # LangChain adds this key itself
 
 
 def dump_message(message: BaseMessage) -> JSON:
@@ -152,6 +160,8 @@ def _endings(generation: Generation) -> list[str | None]:
     status = places[-1].get("status")
     if status in ("incomplete", "failed", "cancelled", "in_progress"):
         endings.append(status)
+    if not endings and not status and places[-1].get("model_provider") in _ALWAYS_TELL:
+        endings.append(None)
     return [None if ending is None else str(ending) for ending in endings]
 
 

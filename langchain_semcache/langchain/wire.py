@@ -24,11 +24,25 @@ def request_of(prompt: str, llm_string: str, tenant: str) -> Request:
     parameters = _parameters(llm_string)
     return Request(
         messages=_messages(prompt),
-        model=next((str(parameters[name]) for name in _MODEL_NAMES if parameters.get(name)), ""),
+        model=model_name(parameters),
         parameters=parameters,
         tenant=tenant,
         surface=SURFACE,
     )
+
+
+def model_name(parameters: Mapping[str, object]) -> str:
+    """What the model is called, among its parameters; empty when it has no name."""
+    return next((str(parameters[name]) for name in _MODEL_NAMES if parameters.get(name)), "")
+
+
+def model_parameters(model: object) -> dict[str, object]:
+    """The fields of a model in LangChain's serialised form, and which class it is."""
+    if not isinstance(model, Mapping):
+        return {}
+    fields = model.get("kwargs")
+    # The class counts: two providers may call different models by one name.
+    return {"model_class": model.get("id"), **(_plain(fields) if isinstance(fields, dict) else {})}
 
 
 def _messages(prompt: str) -> str | list[RawMessage]:
@@ -59,18 +73,10 @@ def _parameters(llm_string: str) -> dict[str, object]:
         pairs = read_pairs(options)
     except Unreadable:
         return {"llm_string": llm_string}
-    parameters = _fields(model) | pairs
+    parameters = model_parameters(model) | pairs
     if "response_format" in pairs:
         parameters["response_format"] = live_schema(pairs["response_format"])
     return parameters
-
-
-def _fields(model: object) -> dict[str, object]:
-    if not isinstance(model, Mapping):
-        return {}
-    fields = model.get("kwargs")
-    # The class counts: two providers may call different models by one name.
-    return {"model_class": model.get("id"), **(_plain(fields) if isinstance(fields, dict) else {})}
 
 
 def _plain(fields: Mapping[str, object]) -> dict[str, object]:

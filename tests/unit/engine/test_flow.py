@@ -1,0 +1,273 @@
+"""The decision, fed by hand: every test sends values in and reads values out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from langchain_semcache.engine import flow
+from langchain_semcache.engine.commands import (
+    Answer,
+    Command,
+    Embed,
+    Failure,
+    Fetch,
+    Flow,
+    Put,
+    Remove,
+    Search,
+    Trim,
+)
+from langchain_semcache.errors import IndexUnavailable
+from langchain_semcache.guards import Refusal
+from langchain_semcache.records import (
+    Candidate,
+    Entry,
+    Query,
+    Reason,
+    Response,
+    Scope,
+    Selection,
+)
+from langchain_semcache.responses import EnvelopeCodec
+
+NOW = 1_000.0
+SCOPE = Scope(digest="s", namespace="n", tenant="t", model="m")
+QUERY = Query(text="how do I pay?", fingerprint="f", partition="p")
+VECTOR = np.ones(2, dtype=np.float32)
+CODEC = EnvelopeCodec()
+POLICY = flow.Policy(
+    similarity_threshold=0.9,
+    neighbours=3,
+    guard=lambda question, stored: None,
+    codec=CODEC,
+    now=lambda: NOW,
+)
+
+
+def an_entry(name: str = "e", text: str = "by card", **fields: object) -> Entry:
+    base = Entry(
+        id=name,
+        scope="s",
+        partition="p",
+        fingerprint="g",
+        namespace="n",
+        tenant="t",
+        model="m",
+        question=f"question of {name}",
+        payload=CODEC.encode(Response.from_text(text)),
+        created_at=NOW - 60,
+    )
+    return replace(base, **fields)
+
+
+def play(steps: Flow[object], *answers: Answer) -> tuple[object, list[Command]]:
+    """The flow's result and the commands it gave, when it is answered like this."""
+    commands: list[Command] = [next(steps)]
+    try:
+        for answer in answers:
+            commands.append(steps.send(answer))
+    except StopIteration as done:
+        return done.value, commands
+    raise AssertionError(f"the flow wants more after {commands[-1]}")
+
+
+def test_an_exact_entry_is_served_without_embedding_anything():
+    decision, commands = play(flow.lookup(SCOPE, QUERY, POLICY), an_entry())
+    assert [type(command) for command in commands] == [Fetch]
+    assert decision.hit
+    assert decision.reason is Reason.EXACT
+    assert decision.response.text == "by card"
+    assert (decision.similarity, decision.confidence) == (1.0, 1.0)
+    assert decision.age == timedelta(seconds=60)
+
+
+def test_the_best_candidate_from_the_threshold_on_is_served():
+    close = Candidate(an_entry("close"), 0.9)
+    decision, commands = play(flow.lookup(SCOPE, QUERY, POLICY), None, VECTOR, [close])
+    assert [type(command) for command in commands] == [Fetch, Embed, Search]
+    assert (commands[1], commands[2]) == (Embed(QUERY.text), Search("p", VECTOR, 3))
+    assert decision.hit
+    assert decision.reason is Reason.SEMANTIC
+    assert decision.similarity == 0.9
+    assert decision.question == "question of close"
+
+
+@pytest.mark.parametrize("similarity", [0.8999999, 0.0, float("nan")])
+def test_a_candidate_below_the_threshold_is_not_served(similarity):
+    candidate = Candidate(an_entry(), similarity)
+    decision, _ = play(flow.lookup(SCOPE, QUERY, POLICY), None, VECTOR, [candidate])
+    assert not decision.hit
+    assert decision.reason is Reason.BELOW_THRESHOLD
+    assert decision.response is None
+
+
+def test_an_empty_neighbourhood_is_said_to_be_empty():
+    decision, _ = play(flow.lookup(SCOPE, QUERY, POLICY), None, VECTOR, [])
+    assert (decision.hit, decision.reason) == (False, Reason.NO_CANDIDATE)
+
+
+def test_a_refused_candidate_makes_way_for_the_next():
+    def guard(question, stored):
+        return Refusal(Reason.NUMBERS_DIFFER, "1 ≠ 2") if stored.endswith("first") else None
+
+    policy = replace(POLICY, guard=guard)
+    first, second = Candidate(an_entry("first"), 0.99), Candidate(an_entry("second"), 0.95)
+    decision, _ = play(flow.lookup(SCOPE, QUERY, policy), None, VECTOR, [first, second])
+    assert decision.hit
+    assert decision.entry_id == "second"
+    assert [verdict.reason for verdict in decision.verdicts] == [
+        Reason.NUMBERS_DIFFER,
+        Reason.SEMANTIC,
+    ]
+
+
+def test_a_miss_is_explained_by_its_best_candidate():
+    policy = replace(POLICY, guard=lambda *_: Refusal(Reason.POLARITY_DIFFERS, "not"))
+    best, other = Candidate(an_entry("best"), 0.99), Candidate(an_entry("other"), 0.5)
+    decision, _ = play(flow.lookup(SCOPE, QUERY, policy), None, VECTOR, [best, other])
+    assert (decision.reason, decision.detail) == (Reason.POLARITY_DIFFERS, "not")
+    assert (decision.similarity, decision.entry_id) == (0.99, "best")
+
+
+def test_what_cannot_be_compared_by_meaning_takes_the_exact_path_only():
+    query = replace(QUERY, exact_only=Reason.MEDIA)
+    decision, commands = play(flow.lookup(SCOPE, query, POLICY), None)
+    assert [type(command) for command in commands] == [Fetch]
+    assert (decision.reason, decision.exact_only) == (Reason.MEDIA, Reason.MEDIA)
+
+
+def test_a_corrupt_exact_record_is_a_miss_that_says_so_and_a_candidate_may_still_serve():
+    corrupt = an_entry(payload=b"nonsense")
+    decision, _ = play(flow.lookup(SCOPE, QUERY, POLICY), corrupt, VECTOR, [])
+    assert (decision.hit, decision.reason) == (False, Reason.CORRUPT_ENTRY)
+    good = Candidate(an_entry("good"), 0.97)
+    decision, _ = play(flow.lookup(SCOPE, QUERY, POLICY), corrupt, VECTOR, [good])
+    assert decision.entry_id == "good"
+
+
+def test_a_corrupt_candidate_is_passed_over():
+    corrupt = Candidate(an_entry("bad", payload=b"\x00"), 0.99)
+    good = Candidate(an_entry("good"), 0.95)
+    decision, _ = play(flow.lookup(SCOPE, QUERY, POLICY), None, VECTOR, [corrupt, good])
+    assert decision.entry_id == "good"
+    decision, _ = play(flow.lookup(SCOPE, QUERY, POLICY), None, VECTOR, [corrupt])
+    assert decision.reason is Reason.CORRUPT_ENTRY
+
+
+INDEX_DOWN = Failure(Reason.INDEX_UNAVAILABLE, IndexUnavailable("down"))
+ENCODER_DOWN = Failure(Reason.ENCODER_UNAVAILABLE, RuntimeError("down"))
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        ([INDEX_DOWN], Reason.INDEX_UNAVAILABLE),
+        ([None, ENCODER_DOWN], Reason.ENCODER_UNAVAILABLE),
+        ([None, VECTOR, INDEX_DOWN], Reason.INDEX_UNAVAILABLE),
+    ],
+)
+def test_a_backend_that_fails_is_a_miss_with_its_reason(answers, reason):
+    decision, commands = play(flow.lookup(SCOPE, QUERY, POLICY), *answers)
+    assert len(commands) == len(answers)
+    assert (decision.hit, decision.reason) == (False, reason)
+
+
+def test_explain_judges_every_candidate_and_hands_out_no_answer():
+    far = Candidate(an_entry("far"), 0.3)
+    near = Candidate(an_entry("near"), 0.95)
+    decision, _ = play(
+        flow.explain(SCOPE, QUERY, POLICY), an_entry(), VECTOR, [near, far]
+    )
+    assert decision.hit
+    assert decision.response is None
+    assert [verdict.reason for verdict in decision.verdicts] == [
+        Reason.SEMANTIC,
+        Reason.BELOW_THRESHOLD,
+    ]
+
+
+def test_a_clock_that_was_set_back_gives_no_negative_age():
+    decision, _ = play(flow.lookup(SCOPE, QUERY, POLICY), an_entry(created_at=NOW + 5))
+    assert decision.age == timedelta(0)
+
+
+REPLY = Response.from_text("by card")
+DAY = timedelta(days=1)
+
+
+def test_a_reply_is_stored_under_the_id_that_lookup_fetches():
+    _, asked = play(flow.lookup(SCOPE, QUERY, POLICY), an_entry())
+    result, commands = play(flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=DAY), VECTOR, None)
+    put = commands[1]
+    assert isinstance(put, Put)
+    assert asked == [Fetch(put.entry.id)]
+    assert (put.entry.created_at, put.entry.expires_at) == (NOW, NOW + 86_400)
+    assert CODEC.decode("e", put.entry.payload) == REPLY
+    assert put.vector is VECTOR
+    assert (result.stored, result.reason, result.entry_id) == (True, Reason.STORED, put.entry.id)
+
+
+def test_ids_differ_by_scope_and_by_fingerprint():
+    ids = {
+        flow.entry_id(replace(SCOPE, digest=scope), replace(QUERY, fingerprint=fingerprint))
+        for scope in "ab"
+        for fingerprint in "xy"
+    }
+    assert len(ids) == 4
+
+
+def test_without_a_lifetime_an_entry_never_expires_and_with_zero_it_is_not_kept():
+    _, commands = play(flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=None), VECTOR, None)
+    assert commands[1].entry.expires_at is None
+    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=timedelta(0))
+    with pytest.raises(StopIteration) as done:
+        next(steps)
+    assert done.value.value.reason is Reason.TTL_ZERO
+
+
+def test_a_reply_outlives_an_encoder_that_fails():
+    result, commands = play(flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=DAY), ENCODER_DOWN, None)
+    assert commands[1].vector is None
+    assert result.stored
+
+
+def test_an_exact_only_request_is_stored_without_a_vector():
+    query = replace(QUERY, exact_only=Reason.TOOL_HISTORY)
+    _, commands = play(flow.store(SCOPE, query, REPLY, POLICY, ttl=DAY), None)
+    assert [type(command) for command in commands] == [Put]
+    assert commands[0].vector is None
+
+
+def test_a_write_that_fails_is_reported_and_not_counted_as_stored():
+    result, _ = play(flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=DAY), VECTOR, INDEX_DOWN)
+    assert (result.stored, result.reason) == (False, Reason.INDEX_UNAVAILABLE)
+
+
+def test_a_reply_that_is_no_json_is_refused():
+    odd = Response(body=float("nan"), text="x")
+    with pytest.raises(StopIteration) as done:
+        next(flow.store(SCOPE, QUERY, odd, POLICY, ttl=DAY))
+    assert done.value.value.reason is Reason.UNSUPPORTED_REPLY
+
+
+def test_the_store_is_held_to_its_size_or_swept():
+    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=DAY, max_entries=5)
+    _, commands = play(steps, VECTOR, None, 0)
+    assert commands[-1] == Trim(5)
+    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=DAY, sweep=True)
+    _, commands = play(steps, VECTOR, None, 0)
+    assert commands[-1] == Remove(Selection(expired_at=NOW))
+
+
+def test_an_administrative_removal_that_fails_is_an_error():
+    with pytest.raises(IndexUnavailable, match="down"):
+        play(flow.remove(Selection()), INDEX_DOWN)
+
+
+def test_a_driver_that_answers_nonsense_is_told_so():
+    with pytest.raises(TypeError, match="Fetch was answered with int"):
+        play(flow.lookup(SCOPE, QUERY, POLICY), 3)

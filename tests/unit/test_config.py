@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from langchain_semcache import ConfigurationError, SemcacheConfig
+
+
+def test_every_setting_has_a_default_that_works():
+    config = SemcacheConfig()
+    assert config.location == "./.semcache"
+    assert config.ttl == timedelta(days=1)
+    assert config.similarity_threshold is None
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("similarity_threshold", -0.1),
+        ("similarity_threshold", 0),
+        ("similarity_threshold", 1.5),
+        ("similarity_threshold", "0.9"),
+        ("similarity_threshold", float("nan")),
+        ("similarity_threshold", True),
+        ("neighbours", 0),
+        ("ttl", -1),
+        ("ttl", True),
+        ("max_entries", 0),
+        ("deadline_seconds", 0),
+        ("deadline_seconds", float("inf")),
+        ("location", ""),
+    ],
+)
+def test_a_wrong_value_is_one_line_that_names_the_setting(setting, value):
+    with pytest.raises(ConfigurationError, match=setting) as raised:
+        SemcacheConfig.of(**{setting: value})
+    assert "\n" not in str(raised.value)
+
+
+def test_an_unknown_setting_is_named_beside_those_that_exist():
+    with pytest.raises(ConfigurationError, match=r"treshold is not a setting; .*similarity_thresh"):
+        SemcacheConfig.of(treshold=0.9)
+
+
+def test_a_nested_setting_is_named_by_its_path():
+    with pytest.raises(ConfigurationError, match=r"^key\.temperature_digits"):
+        SemcacheConfig.of(key={"temperature_digits": -1})
+    with pytest.raises(ConfigurationError, match=r"question_pattern.*question"):
+        SemcacheConfig.of(key={"question_pattern": "no group"})
+
+
+def test_a_configuration_can_be_overridden_in_part():
+    base = SemcacheConfig(location=":memory:", neighbours=5)
+    changed = SemcacheConfig.of(base, neighbours=7)
+    assert (changed.location, changed.neighbours) == (":memory:", 7)
+
+
+def test_a_configuration_is_frozen():
+    with pytest.raises(ValueError, match="frozen"):
+        SemcacheConfig().neighbours = 4
+
+
+def test_secrets_are_hidden(tmp_path):
+    config = SemcacheConfig.of("http://qdrant:6333", qdrant={"api_key": "sk-secret"})
+    assert "sk-secret" not in repr(config) + str(config.model_dump())
+    with pytest.raises(ConfigurationError) as raised:
+        SemcacheConfig.of("./dir", qdrant={"api_key": "sk-secret"})
+    assert "sk-secret" not in str(raised.value)
+    assert "location" in str(raised.value)
+
+
+def test_settings_come_from_a_file(tmp_path):
+    path = tmp_path / "semcache.toml"
+    path.write_text('location = ":memory:"\nttl = 60\n[key]\ntop_p_digits = 1\n')
+    config = SemcacheConfig.from_file(path)
+    assert (config.location, config.ttl, config.key.top_p_digits) == (
+        ":memory:",
+        timedelta(minutes=1),
+        1,
+    )
+
+
+@pytest.mark.parametrize("text", ["not toml at all", "neighbours = 0", "colour = 1"])
+def test_a_bad_file_is_one_clear_error(tmp_path, text):
+    path = tmp_path / "semcache.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError) as raised:
+        SemcacheConfig.from_file(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ConfigurationError, match="absent.toml cannot be read"):
+        SemcacheConfig.from_file(tmp_path / "absent.toml")
