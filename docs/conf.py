@@ -16,9 +16,9 @@ myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "description"
-autodoc_typehints_description_target = "documented"
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_typehints_format = "short"
+autodoc_default_options = {"members": True}
+python_maximum_signature_line_length = 80
 # Docstrings use single backquotes for names; as a literal they read as they were meant.
 default_role = "literal"
 

@@ -1,7 +1,8 @@
 """Every Python block on every page runs, in order, as a reader would type it.
 
 The blocks of one page share their names and an empty working directory. A block that cannot run
-here carries a comment just above its fence, and the comment says why:
+here carries a comment just above its fence, and the comment says why. A text block right after a
+Python block is what that block prints. The marker is:
 
     <!-- not run: needs a Qdrant server -->
 """
@@ -11,12 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
 
-from langchain_semcache import Reason, SemcacheConfig
+from langchain_semcache import Reason, Request, Response, Semcache, SemcacheConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -32,6 +34,11 @@ class Block:
     line: int
     code: str
     skipped: str | None
+
+    @property
+    def end(self) -> int:
+        """The last line of code."""
+        return self.line + self.code.count("\n")
 
 
 def blocks(text: str) -> list[Block]:
@@ -69,14 +76,37 @@ def _name(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if _python(page)], ids=_name)
-def test_the_code_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch) -> None:
+def test_the_code_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
-    for block in _python(page):
-        if block.skipped is None:
+    for block, after in pairwise([*blocks(page.read_text()), None]):
+        if block.language == "python" and block.skipped is None:
             # Blank lines in front make a traceback point at the line of the page.
             source = "\n" * (block.line - 1) + block.code
             exec(compile(source, str(page), "exec"), names)
+            printed = capsys.readouterr().out
+            if after is not None and after.language == "text" and after.line == block.end + 4:
+                assert printed == after.code + "\n"
+
+
+README_ROW = re.compile(
+    r"^\| (?P<before>[A-Z].*\?) \| (?P<now>[A-Z].*\?) \|.*`(?P<reason>\w+)` \|$"
+)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for line in PAGES[0].read_text().splitlines() if (row := README_ROW.match(line))],
+    ids=lambda row: row["reason"],
+)
+def test_what_the_readme_says_about_two_questions_is_so(row: re.Match[str]) -> None:
+    with Semcache.open(":memory:") as cache:
+        cache.store(Request(messages=row["before"]), Response.from_text("An answer."))
+        assert cache.lookup(Request(messages=row["now"])).reason == row["reason"]
+
+
+def test_the_readme_has_such_rows() -> None:
+    assert sum(1 for line in PAGES[0].read_text().splitlines() if README_ROW.match(line)) >= 5
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
