@@ -8,7 +8,8 @@ embeddings, three residual n-gram convolutions of order 2, 3 and 5, a sum over t
 the square root of their number, then a residual feed-forward network; Apache-2.0). The graph takes
 the tokens of *all* texts of a batch in one row, so a batch pays for no padding:
 
-    ids      int64   [tokens]         piece ids, text after text
+    codes    uint8   [tokens, 512]    rows of the quantised embedding table, text after text
+    chunk    int64   [tokens]         which of the 17 scales each row was quantised with
     windows  int64   [tokens, 5]      the positions two before to two after each token; a place
                                       beyond the token's own text points at `tokens`, a row of zeros
     pool     float32 [texts, tokens]  1/sqrt(length) where the token belongs to the text, else 0
@@ -26,7 +27,7 @@ import onnx
 from onnx import TensorProto, helper
 
 TARGET = Path(__file__).parent.parent / "langchain_semcache/encoders/use_multilingual.onnx"
-CHUNKS, CHUNK_ROWS = 17, 7530  # the embedding table is quantised in 17 interleaved chunks
+CHUNKS = 17  # the embedding table is quantised in 17 interleaved chunks
 EMBEDDING, BRANCH, HIDDEN, OUTPUT = 512, 256, 320, 512
 FEATURES = EMBEDDING + 3 * BRANCH
 WINDOW_LEFT = 2  # columns of `windows` before the token itself
@@ -56,8 +57,11 @@ class Graph:
         self.tensors.append(helper.make_tensor(name, dtype, shape, values))
         return name
 
-    def add(self, kind: str, inputs: Sequence[str], output: str, **attributes: object) -> str:
-        self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))
+    def add(self, kind: str, inputs: Sequence[str], output: str, **attributes: float) -> str:
+        node = helper.make_node(kind, inputs, [output])
+        for name, value in attributes.items():
+            node.attribute.append(helper.make_attribute(name, value))
+        self.nodes.append(node)
         return output
 
     def matmul(self, x: str, weight: str, rows: int, columns: int) -> str:
@@ -73,13 +77,13 @@ class Graph:
 
 
 def embed(graph: Graph) -> str:
-    """Piece ids to embeddings: codes of one byte, scaled by the chunk that the row belongs to."""
-    table = graph.weight("table", [CHUNKS * CHUNK_ROWS, EMBEDDING], TensorProto.UINT8)
-    codes = graph.add("Gather", [table, "ids"], "codes")
-    floats = graph.add("Cast", [codes], "codes_float", to=TensorProto.FLOAT)
-    chunk = graph.add("Mod", ["ids", graph.constant("chunks", [CHUNKS], [])], "chunk")
-    scale = graph.add("Gather", [graph.weight("scale", [CHUNKS, 1]), chunk], "row_scale")
-    low = graph.add("Gather", [graph.weight("lo", [CHUNKS, 1]), chunk], "row_low")
+    """Codes of one byte to embeddings, scaled by the chunk that the row belongs to.
+
+    The table stays outside: the runtime would make a second copy of its 65 MB.
+    """
+    floats = graph.add("Cast", ["codes"], "codes_float", to=TensorProto.FLOAT)
+    scale = graph.add("Gather", [graph.weight("scale", [CHUNKS, 1]), "chunk"], "row_scale")
+    low = graph.add("Gather", [graph.weight("lo", [CHUNKS, 1]), "chunk"], "row_low")
     return graph.add("Add", [graph.add("Mul", [floats, scale], "scaled"), low], "embeddings")
 
 
@@ -150,7 +154,8 @@ def build() -> bytes:
 
 def _serialise(graph: Graph) -> bytes:
     inputs = [
-        helper.make_tensor_value_info("ids", TensorProto.INT64, ["tokens"]),
+        helper.make_tensor_value_info("codes", TensorProto.UINT8, ["tokens", EMBEDDING]),
+        helper.make_tensor_value_info("chunk", TensorProto.INT64, ["tokens"]),
         helper.make_tensor_value_info("windows", TensorProto.INT64, ["tokens", 5]),
         helper.make_tensor_value_info("pool", TensorProto.FLOAT, ["texts", "tokens"]),
     ]
@@ -162,7 +167,8 @@ def _serialise(graph: Graph) -> bytes:
     model = helper.make_model(
         made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="semcache"
     )
-    return model.SerializeToString(deterministic=True)
+    serialised: bytes = model.SerializeToString(deterministic=True)
+    return serialised
 
 
 def main() -> int:

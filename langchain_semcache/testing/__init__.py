@@ -1,0 +1,1 @@
+"""What a backend author needs: conformance suites, state machines and fakes. Needs pytest."""
