@@ -1,0 +1,241 @@
+"""The stored form of an entry: one Qdrant payload, format version 1.
+
+This module is the only one that knows field names. It is pure and imports no engine: the Edge and
+the server backend translate its `Condition` values into their own filter classes.
+
+Times are stored twice. The engines' JSON parsers may return a float that is off by its last bit,
+so the indexed `created_at` and `expires_at` serve filters only, and `times` holds the exact values
+as text.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, TypeAlias
+from uuid import UUID
+
+from langchain_semcache.errors import CorruptEntry
+from langchain_semcache.records import Entry, Selection
+
+FORMAT: Final = 1
+"""Version of the payload layout. Another layout gets another number."""
+
+VECTOR: Final = "q"
+"""Name of the dense vector: the embedded question. Entries for exact lookup only have none."""
+
+NEVER: Final = 253402300800.0
+"""Indexed expiry of an entry that never expires: the first second of the year 10000."""
+
+FIELD_FORMAT: Final = "format"
+FIELD_ID: Final = "id"
+FIELD_SCOPE: Final = "scope"
+FIELD_PARTITION: Final = "partition"
+FIELD_FINGERPRINT: Final = "fingerprint"
+FIELD_NAMESPACE: Final = "namespace"
+FIELD_TENANT: Final = "tenant"
+FIELD_MODEL: Final = "model"
+FIELD_QUESTION: Final = "question"
+FIELD_RESPONSE: Final = "response"
+FIELD_CREATED_AT: Final = "created_at"
+FIELD_EXPIRES_AT: Final = "expires_at"
+FIELD_TIMES: Final = "times"
+FIELD_TAGS: Final = "tags"
+FIELD_SOURCE_IDS: Final = "source_ids"
+FIELD_SOURCE_DIGESTS: Final = "source_digests"
+
+PayloadValue: TypeAlias = str | int | float | list[str]
+
+
+class Indexed(Enum):
+    """Which payload index a field gets."""
+
+    PARTITION = "partition"  # keyword, and the key by which graphs and storage are divided
+    KEYWORD = "keyword"
+    FLOAT = "float"
+
+
+INDEXES: Final[Mapping[str, Indexed]] = {
+    FIELD_PARTITION: Indexed.PARTITION,
+    FIELD_NAMESPACE: Indexed.KEYWORD,
+    FIELD_TENANT: Indexed.KEYWORD,
+    FIELD_MODEL: Indexed.KEYWORD,
+    FIELD_SCOPE: Indexed.KEYWORD,
+    FIELD_TAGS: Indexed.KEYWORD,
+    FIELD_SOURCE_IDS: Indexed.KEYWORD,
+    FIELD_CREATED_AT: Indexed.FLOAT,
+    FIELD_EXPIRES_AT: Indexed.FLOAT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The field holds this value, or a list that contains it."""
+
+    field: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """The field is less than `bound`, or equal to it when `inclusive`."""
+
+    field: str
+    bound: float
+    inclusive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """The field is greater than `bound`."""
+
+    field: str
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class HasPoint:
+    """The point id is one of these."""
+
+    points: tuple[str, ...]
+
+
+Condition: TypeAlias = Matches | Below | Above | HasPoint
+
+
+def point_id(entry_id: str) -> str:
+    """The UUID under which an entry is stored; a UUID stands for itself."""
+    try:
+        if str(UUID(entry_id)) == entry_id:
+            return entry_id
+    except ValueError:
+        pass  # not a UUID: it gets one below
+    digest = hashlib.sha256(b"langchain-semcache point\0" + entry_id.encode("utf-8")).digest()
+    return str(UUID(bytes=digest[:16]))
+
+
+def live(partition: str, now: float) -> tuple[Condition, ...]:
+    """What the search requires: exactly this partition, and not expired at `now`."""
+    return (Matches(FIELD_PARTITION, partition), Above(FIELD_EXPIRES_AT, now))
+
+
+def conditions(selection: Selection) -> tuple[Condition, ...]:
+    """All of what a selection requires; empty for a selection that matches everything."""
+    found: list[Condition] = []
+    if selection.ids is not None:
+        found.append(HasPoint(tuple(point_id(entry_id) for entry_id in selection.ids)))
+    for field, value in (
+        (FIELD_NAMESPACE, selection.namespace),
+        (FIELD_TENANT, selection.tenant),
+        (FIELD_MODEL, selection.model),
+        (FIELD_SCOPE, selection.scope),
+        (FIELD_SOURCE_IDS, selection.source),
+    ):
+        if value is not None:
+            found.append(Matches(field, value))
+    found.extend(Matches(FIELD_TAGS, tag) for tag in selection.tags)
+    if selection.created_before is not None:
+        found.append(Below(FIELD_CREATED_AT, selection.created_before, inclusive=False))
+    if selection.expired_at is not None:
+        found.append(Below(FIELD_EXPIRES_AT, selection.expired_at, inclusive=True))
+    return tuple(found)
+
+
+def to_payload(entry: Entry) -> dict[str, PayloadValue]:
+    """The payload of an entry: JSON values only."""
+    expires_at = entry.expires_at
+    return {
+        FIELD_FORMAT: FORMAT,
+        FIELD_ID: entry.id,
+        FIELD_SCOPE: entry.scope,
+        FIELD_PARTITION: entry.partition,
+        FIELD_FINGERPRINT: entry.fingerprint,
+        FIELD_NAMESPACE: entry.namespace,
+        FIELD_TENANT: entry.tenant,
+        FIELD_MODEL: entry.model,
+        FIELD_QUESTION: entry.question,
+        FIELD_RESPONSE: base64.b64encode(entry.payload).decode("ascii"),
+        FIELD_CREATED_AT: float(entry.created_at),
+        FIELD_EXPIRES_AT: NEVER if expires_at is None else min(float(expires_at), NEVER),
+        FIELD_TIMES: [_exact(entry.created_at), "" if expires_at is None else _exact(expires_at)],
+        FIELD_TAGS: list(entry.tags),
+        FIELD_SOURCE_IDS: [source for source, _ in entry.sources],
+        FIELD_SOURCE_DIGESTS: [digest for _, digest in entry.sources],
+    }
+
+
+def from_payload(payload: Mapping[str, object] | None, *, entry_id: str = "?") -> Entry:
+    """The entry that a payload holds, equal to the one that was stored.
+
+    Args:
+        payload: As the engine returned it.
+        entry_id: What the record is called in an error when it cannot name itself.
+
+    Raises:
+        CorruptEntry: A field is missing or of another kind, or the format is another one.
+    """
+    record = payload or {}
+    stored_id = record.get(FIELD_ID)
+    try:
+        return _decode(record)
+    except (KeyError, TypeError, ValueError, binascii.Error) as error:
+        name = stored_id if isinstance(stored_id, str) else entry_id
+        problem = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise CorruptEntry(name, problem) from error
+
+
+def _decode(record: Mapping[str, object]) -> Entry:
+    if record[FIELD_FORMAT] != FORMAT:
+        raise ValueError(f"format {record[FIELD_FORMAT]!r}, this release reads {FORMAT}")
+    created, expires = _texts(record, FIELD_TIMES)
+    sources = zip(
+        _texts(record, FIELD_SOURCE_IDS), _texts(record, FIELD_SOURCE_DIGESTS), strict=True
+    )
+    return Entry(
+        id=_text(record, FIELD_ID),
+        scope=_text(record, FIELD_SCOPE),
+        partition=_text(record, FIELD_PARTITION),
+        fingerprint=_text(record, FIELD_FINGERPRINT),
+        namespace=_text(record, FIELD_NAMESPACE),
+        tenant=_text(record, FIELD_TENANT),
+        model=_text(record, FIELD_MODEL),
+        question=_text(record, FIELD_QUESTION),
+        payload=base64.b64decode(_text(record, FIELD_RESPONSE), validate=True),
+        created_at=float(created),
+        expires_at=float(expires) if expires else None,
+        tags=tuple(_texts(record, FIELD_TAGS)),
+        sources=tuple(sources),
+    )
+
+
+def is_live(entry: Entry, now: float) -> bool:
+    """Whether the entry exists at `now`: an entry ends at the very second it expires."""
+    return entry.expires_at is None or entry.expires_at > now
+
+
+def similarity(score: float) -> float:
+    """The similarity in [0, 1] for a dot product of unit vectors; opposite directions are 0."""
+    return min(1.0, max(0.0, score))
+
+
+def _exact(seconds: float) -> str:
+    """Text that `float` turns back into exactly this number."""
+    return repr(float(seconds))
+
+
+def _text(record: Mapping[str, object], field: str) -> str:
+    value = record[field]
+    if not isinstance(value, str):
+        raise TypeError(f"{field} is no text")
+    return value
+
+
+def _texts(record: Mapping[str, object], field: str) -> Sequence[str]:
+    value = record[field]
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise TypeError(f"{field} is no list of texts")
+    return value
