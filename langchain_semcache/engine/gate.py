@@ -52,7 +52,7 @@ class Gate:
         """Record an error of the backend and make the answer of it."""
         if isinstance(error, CorruptEntry):
             # The backend works; one record is bad.
-            self._warn(str(error))
+            self.warn(str(error))
             return Failure(Reason.CORRUPT_ENTRY, error)
         with self._lock:
             self.failures += 1
@@ -61,16 +61,18 @@ class Gate:
         timed_out = isinstance(error, TimeoutError)
         if self._breaker.failed(at_once=timed_out):
             self._sink.emit(BreakerOpened(self._port, self._clock.monotonic()))
-        self._warn(f"{self._port} unavailable ({_summary(error)}); requests go to the model")
+        self.warn(f"{self._port} unavailable ({_summary(error)}); requests go to the model")
         return Failure(self._unavailable, error)
 
-    def _warn(self, message: str) -> None:
+    def warn(self, message: str) -> None:
+        """Log a warning, at most one per interval. The message must not quote a prompt."""
         now = self._clock.monotonic()
         with self._lock:
             if self._warned_at is not None and now - self._warned_at < WARNING_INTERVAL_SECONDS:
                 return
             self._warned_at = now
-        logger.warning("%s (further warnings held back for %.0f s)", message, WARNING_INTERVAL_SECONDS)
+        interval = WARNING_INTERVAL_SECONDS
+        logger.warning("%s (further warnings held back for %.0f s)", message, interval)
 
 
 def _summary(error: Exception) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
+from contextvars import ContextVar
 from typing import Generic, TypeVar
 
 Result = TypeVar("Result")
@@ -18,7 +19,10 @@ class _Abandoned(Exception):
 class _Flight(Generic[Result]):
     def __init__(self) -> None:
         self.future: Future[Result] = Future()
-        self.thread = threading.get_ident()
+
+
+_led: ContextVar[tuple[object, ...]] = ContextVar("langchain_semcache_led", default=())
+"""The flights that the work under way is leading: to wait for one of them would never end."""
 
 
 class _Table(Generic[Result]):
@@ -54,8 +58,7 @@ class SingleFlight(Generic[Result]):
             flight, leads = self._table.join(key)
             if leads:
                 return self._lead(key, flight, work)
-            if flight.thread == threading.get_ident():
-                # The work asks for its own key: waiting for ourselves would never end.
+            if flight in _led.get():
                 return work()
             try:
                 return flight.future.result()
@@ -63,6 +66,7 @@ class SingleFlight(Generic[Result]):
                 continue
 
     def _lead(self, key: str, flight: _Flight[Result], work: Callable[[], Result]) -> Result:
+        token = _led.set((*_led.get(), flight))
         try:
             result = work()
         except Exception as error:
@@ -73,6 +77,8 @@ class SingleFlight(Generic[Result]):
             self._table.land(key)
             flight.future.set_exception(_Abandoned())
             raise
+        finally:
+            _led.reset(token)
         self._table.land(key)
         flight.future.set_result(result)
         return result
@@ -90,6 +96,8 @@ class AsyncSingleFlight(Generic[Result]):
             flight, leads = self._table.join(key)
             if leads:
                 return await self._lead(key, flight, work)
+            if flight in _led.get():
+                return await work()
             try:
                 # Shielded: a follower that gives up must not cancel what the others wait for.
                 return await asyncio.shield(asyncio.wrap_future(flight.future))
@@ -99,6 +107,7 @@ class AsyncSingleFlight(Generic[Result]):
     async def _lead(
         self, key: str, flight: _Flight[Result], work: Callable[[], Awaitable[Result]]
     ) -> Result:
+        token = _led.set((*_led.get(), flight))
         try:
             result = await work()
         except Exception as error:
@@ -109,6 +118,8 @@ class AsyncSingleFlight(Generic[Result]):
             self._table.land(key)
             flight.future.set_exception(_Abandoned())
             raise
+        finally:
+            _led.reset(token)
         self._table.land(key)
         flight.future.set_result(result)
         return result

@@ -78,7 +78,7 @@ class SemanticCache(BaseCache):
 
     @property
     def tenant(self) -> str:
-        """Who shares the answers outside of any `with tenant("…"):`."""
+        """Who shares the answers, unless a block of `tenant` says otherwise."""
         return self._tenant
 
     def request(self, prompt: str, llm_string: str) -> Request:
@@ -94,14 +94,16 @@ class SemanticCache(BaseCache):
         try:
             return _served(self._sync.lookup(self.request(prompt, llm_string)))
         except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
-            return self._failed("lookup", error)
+            self._failed("lookup", error)
+            return None
 
     async def alookup(self, prompt: str, llm_string: str) -> list[Generation] | None:
         """See `lookup`."""
         try:
             return _served(await self._async.lookup(self._deferred(prompt, llm_string)))
         except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
-            return self._failed("lookup", error)
+            self._failed("lookup", error)
+            return None
 
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """Keep the generations, if they may be kept."""

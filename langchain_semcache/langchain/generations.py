@@ -6,8 +6,8 @@ Messages are written as plain data and rebuilt by class names that are fixed her
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langchain_core.messages.ai import UsageMetadata
@@ -28,7 +28,7 @@ _PLAIN = {"Generation": Generation, "GenerationChunk": GenerationChunk}
 _CHAT = {"ChatGeneration": ChatGeneration, "ChatGenerationChunk": ChatGenerationChunk}
 _ENDINGS = ("finish_reason", "stop_reason", "done_reason", "finishReason", "stopReason")
 _ALWAYS_TELL = frozenset({"anthropic", "openai"})
-"""Providers (`model_provider`) that end every whole reply with a reason; theirs without one is cut."""
+"""Providers (`model_provider`) that give a reason at the end of a reply: without one it was cut."""
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 
 
@@ -80,7 +80,7 @@ def to_generations(decision: Decision) -> list[Generation]:
 def hit_facts(decision: Decision) -> dict[str, JSON]:
     """What a caller may want to know about a hit; plain data."""
     return {
-        "hit": True,
+        "hit": decision.hit,
         "reason": decision.reason.value,
         "entry_id": decision.entry_id,
         "similarity": decision.similarity,
@@ -89,9 +89,10 @@ def hit_facts(decision: Decision) -> dict[str, JSON]:
     }
 
 
-def free_of_charge(usage: UsageMetadata | None) -> UsageMetadata | None:
+def free_of_charge(message: AIMessage) -> UsageMetadata | None:
     """The tokens of a stored reply at a cost of nothing, as LangChain itself says it of a hit."""
-    return {**usage, "total_cost": 0} if usage else None  # type: ignore[typeddict-unknown-key]  # LangChain adds this key itself
+    usage = message.usage_metadata
+    return cast("UsageMetadata", {**usage, "total_cost": 0}) if usage else None
 
 
 def dump_message(message: BaseMessage) -> JSON:
@@ -107,15 +108,16 @@ def dump_message(message: BaseMessage) -> JSON:
 
 
 def load_message(item: JSON, decision: Decision) -> BaseMessage:
-    """The message again, with a fresh id and the facts of this hit.
+    """The message again, without its id and with the facts of this hit.
 
-    A stored id would make LangGraph replace the earlier message instead of appending.
+    With the stored id LangGraph would replace the earlier message instead of appending; a message
+    without one is given a new one by whoever needs it.
     """
     if not isinstance(item, dict) or not isinstance(item["fields"], dict):
         raise TypeError("not a message")
     fields = dict(item["fields"])
     message = MESSAGES[str(item["class"])].model_validate(fields)
-    message.id = f"lc_run--{uuid.uuid4()}-0"
+    message.id = None
     message.response_metadata["semcache"] = hit_facts(decision)
     return message
 

@@ -9,51 +9,31 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, TypeAlias
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.load.dump import dumpd
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration
-from langchain_core.runnables.config import ensure_config
-from langchain_core.utils.function_calling import convert_to_openai_tool
-
 from langchain_semcache.client import AsyncSemcache, Semcache
-from langchain_semcache.errors import CorruptEntry, MissingExtra, SemcacheError
-from langchain_semcache.langchain.cache import SemanticCache
-from langchain_semcache.langchain.generations import (
-    Unstorable,
-    dump_message,
-    free_of_charge,
-    load_message,
-    to_response,
+from langchain_semcache.errors import MissingExtra, SemcacheError
+from langchain_semcache.langchain.agent_calls import (
+    AnyRequest,
+    AnyResponse,
+    core_request,
+    from_decision,
+    to_agent_response,
 )
+from langchain_semcache.langchain.cache import SemanticCache
+from langchain_semcache.langchain.generations import Unstorable
 from langchain_semcache.langchain.tenancy import current_tenant
-from langchain_semcache.langchain.wire import model_name, model_parameters
-from langchain_semcache.records import Decision, RawMessage, Request, Response
+from langchain_semcache.records import Decision, Response
 from langchain_semcache.ttl import UNSET, Unset, checked_ttl
 
 try:
-    from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-    from langchain.agents.structured_output import (
-        AutoStrategy,
-        OutputToolBinding,
-        ProviderStrategy,
-        ProviderStrategyBinding,
-        ToolStrategy,
-    )
+    from langchain.agents.middleware import AgentMiddleware
 except ImportError as error:
     raise MissingExtra("SemanticCacheMiddleware", "langchain", "langchain") from error
 
 logger = logging.getLogger("langchain_semcache")
 
-SURFACE = "langchain-agent"
-KIND = "langchain.agent/1"
-
-AnyRequest: TypeAlias = ModelRequest[Any]
-AnyResponse: TypeAlias = ModelResponse[Any]
 Tenant: TypeAlias = str | Callable[[AnyRequest], str]
 
 
@@ -62,10 +42,10 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
 
         create_agent(model, tools, middleware=[SemanticCacheMiddleware(SemanticCache())])
 
-    Model and its parameters, system prompt, tools, answer schema and tenant have to be the same; the
-    question may be worded differently. A turn that carries tool calls or results is matched exactly
-    only. Identical calls that arrive together ask the model once. What breaks in the cache is a
-    miss; what the model raises arrives as it is.
+    Model and its parameters, system prompt, tools, answer schema and tenant have to be the same;
+    the question may be worded differently. A turn that carries tool calls or results is matched
+    exactly only. Identical calls that arrive together ask the model once. What breaks in the cache
+    is a miss; what the model raises arrives as it is.
 
     Args:
         cache: A `SemanticCache` or an open `Semcache`; whoever made it closes it.
@@ -166,7 +146,11 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
         if isinstance(error, _ModelFailed):
             call.failure = error.error
             return None
-        if not isinstance(error, Unstorable) and not self._warned:
+        if isinstance(error, Unstorable):
+            return call.answer
+        if self._sync.config.strict:
+            raise error
+        if not self._warned:
             self._warned = True
             # Our own errors quote no prompt; of others only the class is written down.
             told = f"{error}" if isinstance(error, SemcacheError) else type(error).__name__
@@ -193,159 +177,3 @@ class _Call:
     def settle(self, decision: Decision) -> AnyResponse | None:
         """The model's own answer, else the stored one or that of an identical call."""
         return self.answer or from_decision(self._request, decision)
-
-
-class _Unidentified:
-    """Stands for a model whose identity is not known; deliberately has none itself."""
-
-
-def core_request(request: AnyRequest, tenant: str) -> Request:
-    """Everything about an agent's model call that its answer depends on."""
-    parameters = {**_model(request.model), **request.model_settings}
-    parameters["tools"] = [_tool(tool) for tool in request.tools] or None
-    parameters["tool_choice"] = request.tool_choice
-    parameters["response_format"] = [
-        request.model_settings.get("response_format"),
-        _strategy(request.response_format),
-    ]
-    # Messages carry the name of the agent that they were made for.
-    parameters["agent_name"] = ensure_config().get("metadata", {}).get("lc_agent_name")
-    messages: list[Any] = list(request.messages)
-    if request.system_message is not None:
-        messages.insert(0, request.system_message)
-    shown: list[RawMessage] = messages
-    return Request(
-        messages=shown,
-        model=model_name(parameters),
-        parameters=parameters,
-        tenant=tenant,
-        surface=SURFACE,
-    )
-
-
-def to_agent_response(request: AnyRequest, answer: object) -> Response:
-    """An agent's model response as data.
-
-    Raises:
-        Unstorable: It could not be rebuilt from what would be stored.
-    """
-    if not isinstance(answer, ModelResponse) or not answer.result:
-        raise Unstorable(f"agent replies of class {type(answer).__name__} are not stored")
-    said, told = answer.result[0], answer.result[1:]
-    if not isinstance(said, AIMessage) or not all(_plain_result(message) for message in told):
-        raise Unstorable("the messages of this agent reply are not stored")
-    rebuilt = _structured(request, answer.result)
-    if rebuilt != answer.structured_response or type(rebuilt) is not type(
-        answer.structured_response
-    ):
-        raise Unstorable("the structured answer would not come back as it was")
-    if request.response_format is not None and rebuilt is None and (told or not said.tool_calls):
-        raise Unstorable("the answer does not fit the schema that was asked for")
-    described = to_response([ChatGeneration(message=said)])
-    messages = [dump_message(message) for message in answer.result]
-    return replace(described, kind=KIND, body={"messages": messages})
-
-
-def from_decision(request: AnyRequest, decision: Decision) -> AnyResponse:
-    """Fresh messages for one hit, the structured answer read anew by the request's own schema.
-
-    Raises:
-        CorruptEntry: The stored record is not one of ours.
-    """
-    entry_id, response = decision.entry_id or "", decision.response
-    if response is None or response.kind != KIND or not isinstance(response.body, dict):
-        raise CorruptEntry(entry_id, "not an agent's reply")
-    stored = response.body.get("messages")
-    if not isinstance(stored, list) or not stored:
-        raise CorruptEntry(entry_id, "no messages")
-    try:
-        result = [load_message(item, decision) for item in stored]
-        structured = _structured(request, result)
-    except (KeyError, TypeError, ValueError) as error:
-        raise CorruptEntry(entry_id, type(error).__name__) from error
-    for message in result:
-        if isinstance(message, AIMessage):
-            message.usage_metadata = free_of_charge(message.usage_metadata)
-    return ModelResponse(result=result, structured_response=structured)
-
-
-def _plain_result(message: BaseMessage) -> bool:
-    return isinstance(message, ToolMessage) and message.artifact is None
-
-
-def _structured(request: AnyRequest, result: Sequence[BaseMessage]) -> Any:
-    """What an agent makes of these messages under the request's schema; None where it is nothing.
-
-    Raises:
-        ValueError: The messages do not fit the schema.
-    """
-    specs, said = _specs(request.response_format), result[0]
-    if not specs or not isinstance(said, AIMessage):
-        return None
-    if len(result) == 1:
-        if said.tool_calls or isinstance(request.response_format, ToolStrategy):
-            return None
-        return ProviderStrategyBinding.from_schema_spec(specs[0]).parse(said)
-    called = [(spec, call) for call in said.tool_calls for spec in specs if spec.name == call["name"]]
-    if len(called) != 1 or getattr(result[-1], "status", "success") == "error":
-        return None
-    try:
-        return OutputToolBinding.from_schema_spec(called[0][0]).parse(called[0][1]["args"])
-    except ValueError:
-        return None  # the agent told the model so, in the message that follows
-
-
-def _specs(response_format: Any) -> Sequence[Any]:
-    if response_format is None:
-        return ()
-    if isinstance(response_format, ToolStrategy):
-        return response_format.schema_specs
-    if isinstance(response_format, ProviderStrategy):
-        return (response_format.schema_spec,)
-    schema = response_format.schema if isinstance(response_format, AutoStrategy) else response_format
-    return ToolStrategy(schema).schema_specs
-
-
-def _strategy(response_format: Any) -> object:
-    """A response format as data: the way the answer is asked for, and its schemas in full."""
-    if response_format is None:
-        return None
-    return {
-        "strategy": type(response_format).__name__ if hasattr(response_format, "schema") else "Auto",
-        "message": getattr(response_format, "tool_message_content", None),
-        "schemas": [
-            [spec.name, spec.description, spec.strict, spec.json_schema]
-            for spec in _specs(response_format)
-        ],
-    }
-
-
-def _tool(tool: Any) -> object:
-    return tool if isinstance(tool, dict) else convert_to_openai_tool(tool)
-
-
-def _model(model: Any) -> dict[str, object]:
-    """Which model this is, read from the live object: a field that was changed counts."""
-    if not isinstance(model, BaseChatModel):
-        return {"model_object": _Unidentified()}
-    if model.is_lc_serializable():
-        return model_parameters(dumpd(model))
-    kind = type(model)
-    fields = dict(model._identifying_params)  # noqa: SLF001 - the hook models override to say who they are
-    if not fields:
-        fields = {name: getattr(model, name) for name in _own_fields(kind)}
-        fields = {name: value for name, value in fields.items() if _is_data(value)}
-    return {"model_class": f"{kind.__module__}.{kind.__qualname__}", **fields, "_type": model._llm_type}  # noqa: SLF001 - the same
-
-
-def _own_fields(kind: type[BaseChatModel]) -> list[str]:
-    return [name for name in kind.model_fields if name not in BaseChatModel.model_fields]
-
-
-def _is_data(value: object) -> bool:
-    """Whether a value consists of JSON types only."""
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_data(item) for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return all(_is_data(item) for item in value)
-    return value is None or isinstance(value, str | int | float | bool)

@@ -34,7 +34,9 @@ def live_schema(value: object) -> object:
 
 def _schemas(name: str) -> dict[str, Mapping[str, object]]:
     """The different schemas that living classes of this name have, by their text."""
-    classes = [cls for cls in _subclasses(BaseModel) if f"{cls.__module__}.{cls.__qualname__}" == name]
+    classes = [
+        cls for cls in _subclasses(BaseModel) if f"{cls.__module__}.{cls.__qualname__}" == name
+    ]
     module, _, attribute = name.rpartition(".")
     top_level = getattr(sys.modules.get(module), attribute, None)
     if not classes and not hasattr(top_level, "model_json_schema"):

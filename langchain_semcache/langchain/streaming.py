@@ -7,10 +7,12 @@ agents see an ordinary stream.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any, TypeVar
+from contextvars import ContextVar
+from typing import Any, TypeVar, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
@@ -19,11 +21,14 @@ from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
     BaseMessage,
+    ToolCallChunk,
     message_chunk_to_message,
 )
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, Generation
+from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult, Generation
 
 from langchain_semcache.langchain.cache import SemanticCache
+from langchain_semcache.langchain.generations import free_of_charge
 
 Model = TypeVar("Model", bound=BaseChatModel)
 
@@ -35,20 +40,75 @@ def cached_streams(model: Model, cache: SemanticCache) -> Model:
 
     One entry serves all of them. The copy is of the model's own class, so that `bind_tools` and
     `with_structured_output` work as before. A stream is stored after its clean end only; a
-    consumer that stops early, or an error, leaves nothing behind.
+    consumer that stops early, or an error, leaves nothing behind. A model that cannot stream
+    answers `stream` through `invoke`, as ever.
     """
-    kind = type(model)
-    names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
     copy = model.model_copy(update={"cache": cache})
-    # The class keeps its name: LangChain derives the cache key from it, and stream and invoke
-    # must come to the same key.
-    copy.__class__ = type(kind.__name__, (_CachedStreams, kind), names)
+    if not isinstance(copy, _Cached):
+        copy.__class__ = cast("type[Model]", _with_cached_streams(type(model)))
     return copy
 
 
-class _CachedStreams(BaseChatModel):
+@functools.cache
+def _with_cached_streams(kind: type[BaseChatModel]) -> type[BaseChatModel]:
+    # Only what the model has itself is wrapped: by these LangChain tells whether it can stream.
+    streams = kind._stream is not BaseChatModel._stream  # noqa: SLF001
+    astreams = kind._astream is not BaseChatModel._astream  # noqa: SLF001
+    bases = [_CachedStream] * streams + [_CachedAsyncStream] * astreams + [kind]
+    # The class keeps its name: LangChain derives the cache key from it, and stream and invoke must
+    # come to the same key.
+    names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    return type(kind.__name__, tuple(bases), names) if len(bases) > 1 else kind
+
+
+_looked_up: ContextVar[object] = ContextVar("langchain_semcache_looked_up", default=None)
+"""The model whose `invoke` is under way: it has asked the cache, and will store the reply."""
+
+
+class _Cached(BaseChatModel):
     """Mixed in before a model's own class."""
 
+    def _generate_with_cache(self, *args: Any, **kwargs: Any) -> ChatResult:
+        token = _looked_up.set(self)
+        try:
+            return super()._generate_with_cache(*args, **kwargs)
+        finally:
+            _looked_up.reset(token)
+
+    async def _agenerate_with_cache(self, *args: Any, **kwargs: Any) -> ChatResult:
+        token = _looked_up.set(self)
+        try:
+            return await super()._agenerate_with_cache(*args, **kwargs)
+        finally:
+            _looked_up.reset(token)
+
+    def _own_cache(self) -> SemanticCache | None:
+        """The cache to ask; None when `invoke` has done so, or caching was switched off since."""
+        if _looked_up.get() is self or not isinstance(self.cache, SemanticCache):
+            return None
+        return self.cache
+
+    def _key(
+        self, messages: list[BaseMessage], stop: list[str] | None, options: dict[str, Any]
+    ) -> tuple[str, str]:
+        """What LangChain would give a cache for this call in `invoke`."""
+        without_ids = [message.model_copy(update={"id": None}) for message in messages]
+        return dumps(without_ids), self._get_llm_string(stop=stop, **options)
+
+    def _whole(self, chunks: Sequence[ChatGenerationChunk]) -> list[Generation]:
+        """The whole reply, as `invoke` would have returned it."""
+        whole = chunks[0]
+        for chunk in chunks[1:]:
+            whole += chunk
+        message = message_chunk_to_message(whole.message)
+        if self.output_version == "v1":
+            told = {**message.response_metadata, "output_version": "v1"}
+            blocks = {"content": message.content_blocks, "response_metadata": told}
+            message = message.model_copy(update=blocks)
+        return [ChatGeneration(message=message, generation_info=whole.generation_info)]
+
+
+class _CachedStream(_Cached):
     def _stream(
         self,
         messages: list[BaseMessage],
@@ -56,18 +116,29 @@ class _CachedStreams(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        cache, key = self._key(messages, stop, kwargs)
+        cache = self._own_cache()
+        if cache is None:
+            yield from super()._stream(messages, stop, run_manager, **kwargs)
+            return
+        key = self._key(messages, stop, kwargs)
         found = cache.lookup(*key)
         if found:
-            yield from _reported(_replay(found), run_manager)
+            for chunk in _replay(found):
+                # Like every model: whoever passes a manager wants it told here. LangChain's own
+                # `stream` passes none and tells it itself.
+                if run_manager is not None:
+                    run_manager.on_llm_new_token(chunk.text, chunk=chunk)
+                yield chunk
             return
         chunks: list[ChatGenerationChunk] = []
         for chunk in super()._stream(messages, stop, run_manager, **kwargs):
-            chunks.append(chunk)
+            chunks.append(_kept(chunk))
             yield chunk
         if chunks:
-            cache.update(*key, _joined(chunks))
+            cache.update(*key, self._whole(chunks))
 
+
+class _CachedAsyncStream(_Cached):
     async def _astream(
         self,
         messages: list[BaseMessage],
@@ -75,7 +146,12 @@ class _CachedStreams(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        cache, key = self._key(messages, stop, kwargs)
+        cache = self._own_cache()
+        if cache is None:
+            async for chunk in super()._astream(messages, stop, run_manager, **kwargs):
+                yield chunk
+            return
+        key = self._key(messages, stop, kwargs)
         found = await cache.alookup(*key)
         if found:
             for chunk in _replay(found):
@@ -85,35 +161,15 @@ class _CachedStreams(BaseChatModel):
             return
         chunks: list[ChatGenerationChunk] = []
         async for chunk in super()._astream(messages, stop, run_manager, **kwargs):
-            chunks.append(chunk)
+            chunks.append(_kept(chunk))
             yield chunk
         if chunks:
-            await cache.aupdate(*key, _joined(chunks))
-
-    def _key(
-        self, messages: list[BaseMessage], stop: list[str] | None, options: dict[str, Any]
-    ) -> tuple[SemanticCache, tuple[str, str]]:
-        assert isinstance(self.cache, SemanticCache)
-        without_ids = [message.model_copy(update={"id": None}) for message in messages]
-        return self.cache, (dumps(without_ids), self._get_llm_string(stop=stop, **options))
+            await cache.aupdate(*key, self._whole(chunks))
 
 
-def _joined(chunks: Sequence[ChatGenerationChunk]) -> list[Generation]:
-    """The whole reply, as `invoke` would have returned it."""
-    whole = chunks[0]
-    for chunk in chunks[1:]:
-        whole += chunk
-    message = message_chunk_to_message(whole.message)
-    return [ChatGeneration(message=message, generation_info=whole.generation_info)]
-
-
-def _reported(
-    chunks: Iterator[ChatGenerationChunk], run_manager: CallbackManagerForLLMRun | None
-) -> Iterator[ChatGenerationChunk]:
-    for chunk in chunks:
-        if run_manager is not None:
-            run_manager.on_llm_new_token(chunk.text, chunk=chunk)
-        yield chunk
+def _kept(chunk: ChatGenerationChunk) -> ChatGenerationChunk:
+    """The chunk for ourselves: its consumer may write into the one that is handed on."""
+    return chunk.model_copy(deep=True)
 
 
 def _replay(found: Sequence[Generation]) -> Iterator[ChatGenerationChunk]:
@@ -124,32 +180,29 @@ def _replay(found: Sequence[Generation]) -> Iterator[ChatGenerationChunk]:
         message = AIMessage(generation.text)
     words = _PIECES.findall(message.content) if isinstance(message.content, str) else []
     for word in words[:-1]:
-        yield ChatGenerationChunk(message=AIMessageChunk(content=word, id=message.id))
-    last = words[-1] if words else message.content
-    usage = message.usage_metadata
+        yield ChatGenerationChunk(message=AIMessageChunk(content=word))
     yield ChatGenerationChunk(
         message=AIMessageChunk(
-            content=last,
-            id=message.id,
+            content=words[-1] if words else message.content,
             additional_kwargs=message.additional_kwargs,
             response_metadata=message.response_metadata,
             tool_call_chunks=_call_chunks(message),
-            # Tokens stay, the cost is nothing: this is what LangChain does for `invoke`.
-            usage_metadata={**usage, "total_cost": 0} if usage else None,  # type: ignore[typeddict-unknown-key]  # LangChain adds this key itself
+            usage_metadata=free_of_charge(message),
             chunk_position="last",
         ),
         generation_info=generation.generation_info,
     )
 
 
-def _call_chunks(message: AIMessage) -> list[Any]:
+def _call_chunks(message: AIMessage) -> list[ToolCallChunk]:
+    calls = [(call["name"], _json(call["args"]), call["id"]) for call in message.tool_calls]
+    broken = message.invalid_tool_calls
+    calls += [(call["name"] or "", call["args"] or "", call["id"]) for call in broken]
     return [
-        {
-            "type": "tool_call_chunk",
-            "name": call["name"],
-            "args": json.dumps(call["args"], ensure_ascii=False),
-            "id": call["id"],
-            "index": position,
-        }
-        for position, call in enumerate(message.tool_calls)
+        tool_call_chunk(name=name, args=args, id=call_id, index=position)
+        for position, (name, args, call_id) in enumerate(calls)
     ]
+
+
+def _json(arguments: object) -> str:
+    return json.dumps(arguments, ensure_ascii=False)
