@@ -1,0 +1,178 @@
+"""Names and code: another flag, file, person or place is another question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+
+from langchain_semcache.guards._chinese import (
+    HAN_CLASSES,
+)
+from langchain_semcache.guards._english import (
+    ALIASES,
+    CLASSES,
+    STOPWORDS,
+)
+from langchain_semcache.guards._reading import Reading, Refusal, shown, stem
+from langchain_semcache.records import Reason
+
+_CODE = re.compile(
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"  # e-mail
+    r"|https?://[^\s<>\"']+"
+    r"|(?<![\w-])--?[A-Za-z][\w-]*"  # flags
+    r"|(?<!\w)(?:[\w.-]*/)+[\w.-]+\.\w+|(?<!\w)/[\w.-]+(?:/[\w.-]+)+"  # paths
+    r"|\b[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+\b"  # snake_case
+    r"|\b[\w-]+\.(?:py|js|ts|go|rs|java|c|h|cpp|md|txt|csv|json|ya?ml|toml|xml|html?|css|pdf|docx?|"
+    r"xlsx?|sh|sql|ini|cfg|conf|log|zip|tar|gz|png|jpe?g|exe|dll)\b"
+    r"|\b[a-z]+[A-Z]\w+\b"  # camelCase
+    r"|`[^`\n]+`",
+    re.ASCII,
+)
+_QUOTED = re.compile(
+    r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{2,80})'(?!\w)|「([^」]+)」|《([^》]+)》|『([^』]+)』"
+)
+_NAME = re.compile(r"(?<![.!?:\n] )(?<!^)(?<![\w'/@.-])[A-Z][\w&+#]*(?:[.-][A-Z0-9]\w*)*")
+_CAPITAL = re.compile(r"\b[A-Z]")
+_TITLE_SHARE = 0.6
+_LATIN_IN_HAN = re.compile(r"[a-z][a-z0-9.+#-]*", re.ASCII)
+_LONG_NAME = 6
+_INFLECTIONS = ("", "s", "es", "'s", "n", "an", "ian", "ns", "ans", "ish", "ese")
+_SYMBOLS = re.compile(r"[^\w]+")
+
+
+def check(question: Reading, stored: Reading) -> Refusal | None:
+    """Refuse when code differs, or when each side has a name that the other lacks."""
+    return (
+        _code(question, stored)
+        or _classes(question, stored)
+        or _names(question, stored)
+        or _replaced(question, stored)
+    )
+
+
+def _refusal(ours: AbstractSet[str], theirs: AbstractSet[str]) -> Refusal:
+    return Refusal(Reason.IDENTIFIERS_DIFFER, f"{shown(ours)} vs {shown(theirs)}")
+
+
+def _squash(text: str) -> str:
+    return _SYMBOLS.sub("", text.casefold())
+
+
+def _code(question: Reading, stored: Reading) -> Refusal | None:
+    ours, theirs = code(question), code(stored)
+    if ours == theirs:
+        return None
+    here, there = _squash(question.lower), _squash(stored.lower)
+    lost = {token for token in ours if _squash(token) not in there}
+    gained = {token for token in theirs if _squash(token) not in here}
+    if (lost and gained) or any(not token.isalnum() for token in lost | gained):
+        return _refusal(lost, gained)  # iPhone on one side alone is a name, --flag is not
+    strict = {t for t in ours ^ theirs if t.startswith(("-", "/"))}
+    return _refusal(ours - theirs, theirs - ours) if strict and ours and theirs else None
+
+
+@lru_cache(maxsize=64)
+def code(reading: Reading) -> frozenset[str]:
+    """Flags, files, e-mail addresses, URLs, names in code: as written."""
+    return frozenset(token.strip("`.,").casefold() for token in _CODE.findall(reading.text))
+
+
+def _classes(question: Reading, stored: Reading) -> Refusal | None:
+    """Words of one small class, of which only one can be meant: weekdays, languages, cities."""
+    ours, theirs = _aliased(question), _aliased(stored)
+    only_ours, only_theirs = ours - theirs, theirs - ours
+    for members in CLASSES:
+        left, right = only_ours & members, only_theirs & members
+        if left and right:
+            return _refusal(left, right)
+    if not (question.has_han and stored.has_han):
+        return None
+    for members in HAN_CLASSES:
+        left, right = _members(question, members), _members(stored, members)
+        if left - right and right - left:
+            return _refusal(left - right, right - left)
+    return None
+
+
+def _aliased(reading: Reading) -> set[str]:
+    return {ALIASES.get(word, word).removesuffix("'s") for word in reading.words}
+
+
+def _members(reading: Reading, members: frozenset[str]) -> set[str]:
+    return {member for member in members if member in reading.lower}
+
+
+@lru_cache(maxsize=64)
+def names(reading: Reading) -> frozenset[str]:
+    """Words that are capitalised inside a sentence, and what is quoted.
+
+    In a sentence where Most Words Are Capitalised, a capital says nothing.
+    """
+    quoted = {_squash(next(filter(None, groups))) for groups in _QUOTED.findall(reading.text)}
+    if reading.has_han:
+        return frozenset(quoted | set(_LATIN_IN_HAN.findall(reading.lower)))
+    capitals = len(_CAPITAL.findall(reading.text))
+    if capitals > _TITLE_SHARE * max(1, len(reading.words)) and len(reading.words) > 3:
+        return frozenset(quoted)
+    found = {name.casefold().removesuffix("'s") for name in _NAME.findall(reading.text)}
+    return frozenset(quoted | {name for name in found if name not in STOPWORDS})
+
+
+def _names(question: Reading, stored: Reading) -> Refusal | None:
+    ours, theirs = names(question), names(stored)
+    if not ours or not theirs or ours == theirs:
+        return None
+    lost, gained = _missing(ours, stored), _missing(theirs, question)
+    return _refusal(lost, gained) if lost and gained else None
+
+
+def _missing(wanted: frozenset[str], other: Reading) -> set[str]:
+    """The names that the other sentence does not hold in any form."""
+    here, squashed = _aliased(other), _squash(other.lower)
+    initials = "".join(word[0] for word in other.words)
+    return {
+        name
+        for name in wanted
+        if ALIASES.get(name, name) not in here
+        and (len(name) < _LONG_NAME or _squash(name) not in squashed)
+        and not (len(name) > 1 and name in initials)
+        and not any(same_name(name, word) for word in here)
+    }
+
+
+def same_name(one: str, other: str) -> bool:
+    """One word in two forms, or with a slip of the pen in a long one."""
+    short, long = sorted((one, other), key=len)
+    if len(short) > 3 and long.startswith(short) and long[len(short) :] in _INFLECTIONS:
+        return True
+    if stem(one) == stem(other):
+        return True
+    return len(short) >= _LONG_NAME and one[0] == other[0] and _one_slip(short, long)
+
+
+def _one_slip(short: str, long: str) -> bool:
+    """One letter added, lost, changed, or two neighbours swapped."""
+    if any(char.isdigit() for char in short + long) or len(long) - len(short) > 1:
+        return False
+    start = next(
+        (n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short)
+    )
+    a, b = short[start:], long[start:]
+    if len(a) < len(b):
+        return a == b[1:]
+    return a[1:] == b[1:] or (a[2:] == b[2:] and a[:2] == b[1::-1])
+
+
+def _replaced(question: Reading, stored: Reading) -> Refusal | None:
+    """A name in one sentence, another word in its place, and all else the same."""
+    if len(question.words) != len(stored.words) or question.has_han:
+        return None
+    pairs = [(a, b) for a, b in zip(question.words, stored.words, strict=True) if a != b]
+    if len(pairs) != 1:
+        return None
+    a, b = pairs[0]
+    named = a in names(question) or b in names(stored)
+    if not named or a in STOPWORDS or b in STOPWORDS or same_name(a, b):
+        return None
+    return None if ALIASES.get(a, a) == ALIASES.get(b, b) else _refusal({a}, {b})
