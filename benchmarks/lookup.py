@@ -45,7 +45,7 @@ def questions(seed: int) -> Iterator[str]:
     while True:
         verb, *nouns = rng.choice(VERBS), *rng.choice(WORDS, 3, replace=False)
         number += 1
-        yield f"How do I {verb} the {nouns[0]} of my {nouns[1]} {nouns[2]} plan{number * '' }?"
+        yield f"How do I {verb} the {nouns[0]} of my {nouns[1]} {nouns[2]} plan{number * ''}?"
 
 
 def request(text: str, scope: int = 0) -> Request:
@@ -113,9 +113,7 @@ def search_only(cache: Semcache, vectors: list[np.ndarray], calls: int) -> list[
     core = cache.core
     rng = np.random.default_rng(11)
     partitions = [core.resolve(request("x", s)).query.partition for s in range(SCOPES)]
-    near = [
-        (v + 0.02 * rng.standard_normal(len(v))).astype(np.float32) for v in vectors[:calls]
-    ]
+    near = [(v + 0.02 * rng.standard_normal(len(v))).astype(np.float32) for v in vectors[:calls]]
     near = [v / np.linalg.norm(v) for v in near]
     now = time.time()
 
@@ -125,6 +123,7 @@ def search_only(cache: Semcache, vectors: list[np.ndarray], calls: int) -> list[
             partitions[position % SCOPES], near[position], limit=3, now=now
         )
         assert found
+
     return timed(calls, search)
 
 
@@ -144,9 +143,7 @@ def at_size(size: int, table: Timings, calls: int) -> None:
                 building(cache, vectors, table, label, calls)
 
 
-def whole(
-    cache: Semcache, asked: Iterator[str], table: Timings, label: str, calls: int
-) -> None:
+def whole(cache: Semcache, asked: Iterator[str], table: Timings, label: str, calls: int) -> None:
     """Encoder alone and whole lookups side by side, call by call."""
     encoder = cache.core.workplace.encoder
     alone, whole_ = [], []
@@ -305,7 +302,9 @@ def import_time(table: Timings, runs: int = 9) -> None:
     pairs = [(once(base), once(ours), once("import langchain_semcache")) for _ in range(runs)]
     core, both, bare = (float(np.median(column)) * 1e3 for column in zip(*pairs, strict=True))
     table.say("import langchain_semcache", f"{bare:.0f} ms")
-    table.say("SemanticCache over langchain-core's own import", f"{both - core:.0f} ms ({core:.0f})")
+    table.say(
+        "SemanticCache over langchain-core's own import", f"{both - core:.0f} ms ({core:.0f})"
+    )
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Composition root: a configuration becomes a wired cache. The only place that knows every backend."""
+"""Composition root: from a configuration to a wired cache; knows every backend."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def build(
 
 
 def make_encoder(name: str) -> Encoder:
-    """The encoder a configuration names. Heavy modules are imported only when they are asked for."""
+    """The encoder a configuration names; heavy modules are imported only when asked for."""
     kind, _, model = name.partition(":")
     match kind:
         case "local" if not model:
@@ -128,7 +128,8 @@ def make_encoder(name: str) -> Encoder:
 
             return SentenceTransformerEncoder(model)
     raise ConfigurationError(
-        f"encoder {name!r} is unknown; it is 'local', 'hash' or 'sentence-transformers:NAME_OR_PATH'"
+        f"encoder {name!r} is unknown: "
+        "use 'local', 'hash' or 'sentence-transformers:NAME_OR_PATH'"
     )
 
 
@@ -161,7 +162,9 @@ def make_index(config: SemcacheConfig, *, dimension: int, clock: Clock) -> Entry
         return server
     from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
 
-    edge = QdrantEdgeIndex(config.location, dimension=dimension, graph_from=config.graph_from, clock=clock)
+    edge = QdrantEdgeIndex(
+        config.location, dimension=dimension, graph_from=config.graph_from, clock=clock
+    )
     edge.open()
     return edge
 
@@ -191,9 +194,7 @@ def _settings(config: SemcacheConfig) -> RequestSettings:
     )
 
 
-def _gate(
-    port: str, reason: Reason, config: SemcacheConfig, clock: Clock, sink: EventSink
-) -> Gate:
+def _gate(port: str, reason: Reason, config: SemcacheConfig, clock: Clock, sink: EventSink) -> Gate:
     breaker = CircuitBreaker(
         clock,
         failures=config.breaker_failures,

@@ -19,7 +19,7 @@ from langchain_semcache.engine.commands import (
 )
 from langchain_semcache.engine.sync_driver import Stages
 from langchain_semcache.engine.workplace import Workplace
-from langchain_semcache.ports import AsyncEntryIndex
+from langchain_semcache.ports import AsyncEntryIndex, Vector
 
 Result = TypeVar("Result")
 
@@ -131,8 +131,9 @@ class AsyncDriver:
 
     async def _embed(self, text: str) -> Answer:
         vectors = await asyncio.wrap_future(self._at.encoder.submit([text]))
-        self._at.recent.put(text, vectors[0])
-        return vectors[0]
+        vector: Vector = vectors[0]
+        self._at.recent.put(text, vector)
+        return vector
 
 
 def _add(stages: Stages, command: Command, seconds: float) -> None:

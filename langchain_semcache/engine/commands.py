@@ -71,5 +71,12 @@ Result = TypeVar("Result")
 Flow: TypeAlias = Generator[Command, Answer, Result]
 """A decision in progress: yields commands, receives answers, returns its result."""
 
-STAGES = {Fetch: "fetch", Embed: "embed", Search: "search", Put: "put", Remove: "remove", Trim: "trim"}
+STAGES = {
+    Fetch: "fetch",
+    Embed: "embed",
+    Search: "search",
+    Put: "put",
+    Remove: "remove",
+    Trim: "trim",
+}
 """The name under which a driver reports the seconds a command took."""

@@ -99,30 +99,37 @@ def explain(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
     return replace(decision, response=None, verdicts=verdicts or decision.verdicts)
 
 
-def store(
-    scope: Scope,
-    query: Query,
-    response: Response,
-    policy: Policy,
-    *,
-    ttl: timedelta | None,
-    tags: tuple[str, ...] = (),
-    sources: tuple[tuple[str, str], ...] = (),
-    max_entries: int | None = None,
-    sweep: bool = False,
-) -> Flow[StoreResult]:
-    """Keep the reply if it may be kept; one key is one entry, the newest value wins.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a reply is kept.
 
-    Afterwards the store is held to `max_entries`, or swept of what is expired when `sweep` is set.
+    Attributes:
+        ttl: Lifetime; None never expires.
+        tags, sources: What the entry can be invalidated by.
+        max_entries: The store is held to this size afterwards.
+        sweep: Otherwise, whether to remove what is expired afterwards.
     """
+
+    ttl: timedelta | None
+    tags: tuple[str, ...] = ()
+    sources: tuple[tuple[str, str], ...] = ()
+    max_entries: int | None = None
+    sweep: bool = False
+
+
+def store(
+    scope: Scope, query: Query, response: Response, policy: Policy, terms: Terms
+) -> Flow[StoreResult]:
+    """Keep the reply if it may be kept; one key is one entry, the newest value wins."""
     if (refusal := refusal_to_store(response, query)) is not None:
         return StoreResult(stored=False, reason=refusal[0], detail=refusal[1])
-    if ttl is not None and not ttl:
+    if terms.ttl is not None and not terms.ttl:
         return StoreResult(stored=False, reason=Reason.TTL_ZERO, detail="a lifetime of zero")
     try:
         payload = policy.codec.encode(response)
     except (TypeError, ValueError, RecursionError) as error:
-        return StoreResult(stored=False, reason=Reason.UNSUPPORTED_REPLY, detail=type(error).__name__)
+        detail = type(error).__name__
+        return StoreResult(stored=False, reason=Reason.UNSUPPORTED_REPLY, detail=detail)
     vector: Vector | None = None
     if query.exact_only is None:
         embedded = yield from asking.embed(query.text)
@@ -140,16 +147,16 @@ def store(
         question=query.text,
         payload=payload,
         created_at=now,
-        expires_at=expires_at(ttl, now=now),
-        tags=tags,
-        sources=sources,
+        expires_at=expires_at(terms.ttl, now=now),
+        tags=terms.tags,
+        sources=terms.sources,
     )
     failure = yield from asking.put(entry, vector)
     if failure is not None:
         return StoreResult(stored=False, reason=failure.reason, detail=str(failure.error))
-    if max_entries is not None:
-        yield from asking.trim(max_entries)
-    elif sweep:
+    if terms.max_entries is not None:
+        yield from asking.trim(terms.max_entries)
+    elif terms.sweep:
         yield from asking.remove(Selection(expired_at=now), dry_run=False)
     return StoreResult(stored=True, reason=Reason.STORED, entry_id=entry.id)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import TypeVar
 
 from langchain_semcache.engine.commands import STAGES, Answer, Command, Embed, Flow
 from langchain_semcache.engine.workplace import Workplace
+from langchain_semcache.ports import Vector
 
 Result = TypeVar("Result")
 Stages = dict[str, float]
@@ -58,7 +58,7 @@ class SyncDriver:
     def _call(self, command: Command, give_up_at: float) -> Answer:
         if isinstance(command, Embed):
             future = self._at.encoder.submit([command.text])
-            vector = self._within(future, give_up_at)[0]
+            vector: Vector = self._within(future, give_up_at)[0]
             self._at.recent.put(command.text, vector)
             return vector
         if self._at.index_may_block:
@@ -71,5 +71,3 @@ class SyncDriver:
         except TimeoutError:
             future.cancel()
             raise
-
-

@@ -17,7 +17,7 @@ from langchain_semcache.records import JSON, Response
 VERSION = 1
 LEVEL = 3
 MAX_BYTES = 64 * 1024 * 1024
-"""A larger decoded record is not one of ours: the bound keeps a forged frame from filling memory."""
+"""A larger record is not one of ours: the bound keeps a forged frame from filling memory."""
 
 _FIELDS = {"v", "kind", "body", "text", "finish", "refused", "calls"}
 
@@ -74,13 +74,14 @@ def _response(entry_id: str, envelope: JSON) -> Response:
     text = body if envelope["text"] is None else envelope["text"]
     if not isinstance(kind, str) or not isinstance(text, str) or not isinstance(finish, list):
         raise CorruptEntry(entry_id, "a field of the envelope has the wrong type")
-    if not all(reason is None or isinstance(reason, str) for reason in finish):
+    endings = tuple(reason for reason in finish if reason is None or isinstance(reason, str))
+    if len(endings) != len(finish):
         raise CorruptEntry(entry_id, "a finish reason is not text")
     return Response(
         body=body,
         kind=kind,
         text=text,
-        finish_reasons=tuple(reason for reason in finish if reason is None or isinstance(reason, str)),
+        finish_reasons=endings,
         refused=envelope["refused"] is True,
         has_tool_calls=envelope["calls"] is True,
     )

@@ -118,11 +118,11 @@ class CacheMachine(RuleBasedStateMachine):
         decision = self.cache.lookup(_request(tenant, model, text))
         if decision.hit and decision.entry_id:
             assert self.cache.report(decision.entry_id, wrong=True)
-            key = next(k for k, kept in self.kept.items() if kept.answer == _text(decision.response))
-            del self.kept[key]
+            answer = _text(decision.response)
+            del self.kept[next(key for key, kept in self.kept.items() if kept.answer == answer)]
 
     @rule(tag=tags, dry_run=st.booleans())
-    def invalidate_by_tag(self, tag: str, dry_run: bool) -> None:  # noqa: FBT001 - a drawn value
+    def invalidate_by_tag(self, tag: str, dry_run: bool) -> None:
         count = self.cache.invalidate(tags=[tag], dry_run=dry_run)
         self._forget([key for key, kept in self.kept.items() if kept.tag == tag], count, dry_run)
 
@@ -156,7 +156,7 @@ class CacheMachine(RuleBasedStateMachine):
             entries = list(self.cache.entries())
             assert len({entry.id for entry in entries}) == len(entries) == len(self.kept)
 
-    def _forget(self, keys: list[Key], count: int, dry_run: bool) -> None:  # noqa: FBT001 - internal
+    def _forget(self, keys: list[Key], count: int, dry_run: bool) -> None:
         assert count == len(keys)
         if not dry_run:
             for key in keys:

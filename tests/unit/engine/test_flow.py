@@ -179,9 +179,7 @@ def test_a_backend_that_fails_is_a_miss_with_its_reason(answers, reason):
 def test_explain_judges_every_candidate_and_hands_out_no_answer():
     far = Candidate(an_entry("far"), 0.3)
     near = Candidate(an_entry("near"), 0.95)
-    decision, _ = play(
-        flow.explain(SCOPE, QUERY, POLICY), an_entry(), VECTOR, [near, far]
-    )
+    decision, _ = play(flow.explain(SCOPE, QUERY, POLICY), an_entry(), VECTOR, [near, far])
     assert decision.hit
     assert decision.response is None
     assert [verdict.reason for verdict in decision.verdicts] == [
@@ -201,7 +199,9 @@ DAY = timedelta(days=1)
 
 def test_a_reply_is_stored_under_the_id_that_lookup_fetches():
     _, asked = play(flow.lookup(SCOPE, QUERY, POLICY), an_entry())
-    result, commands = play(flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=DAY), VECTOR, None)
+    result, commands = play(
+        flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY)), VECTOR, None
+    )
     put = commands[1]
     assert isinstance(put, Put)
     assert asked == [Fetch(put.entry.id)]
@@ -221,44 +221,48 @@ def test_ids_differ_by_scope_and_by_fingerprint():
 
 
 def test_without_a_lifetime_an_entry_never_expires_and_with_zero_it_is_not_kept():
-    _, commands = play(flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=None), VECTOR, None)
+    _, commands = play(flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=None)), VECTOR, None)
     assert commands[1].entry.expires_at is None
-    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=timedelta(0))
+    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=timedelta(0)))
     with pytest.raises(StopIteration) as done:
         next(steps)
     assert done.value.value.reason is Reason.TTL_ZERO
 
 
 def test_a_reply_outlives_an_encoder_that_fails():
-    result, commands = play(flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=DAY), ENCODER_DOWN, None)
+    result, commands = play(
+        flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY)), ENCODER_DOWN, None
+    )
     assert commands[1].vector is None
     assert result.stored
 
 
 def test_an_exact_only_request_is_stored_without_a_vector():
     query = replace(QUERY, exact_only=Reason.TOOL_HISTORY)
-    _, commands = play(flow.store(SCOPE, query, REPLY, POLICY, ttl=DAY), None)
+    _, commands = play(flow.store(SCOPE, query, REPLY, POLICY, flow.Terms(ttl=DAY)), None)
     assert [type(command) for command in commands] == [Put]
     assert commands[0].vector is None
 
 
 def test_a_write_that_fails_is_reported_and_not_counted_as_stored():
-    result, _ = play(flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=DAY), VECTOR, INDEX_DOWN)
+    result, _ = play(
+        flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY)), VECTOR, INDEX_DOWN
+    )
     assert (result.stored, result.reason) == (False, Reason.INDEX_UNAVAILABLE)
 
 
 def test_a_reply_that_is_no_json_is_refused():
     odd = Response(body=float("nan"), text="x")
     with pytest.raises(StopIteration) as done:
-        next(flow.store(SCOPE, QUERY, odd, POLICY, ttl=DAY))
+        next(flow.store(SCOPE, QUERY, odd, POLICY, flow.Terms(ttl=DAY)))
     assert done.value.value.reason is Reason.UNSUPPORTED_REPLY
 
 
 def test_the_store_is_held_to_its_size_or_swept():
-    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=DAY, max_entries=5)
+    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, max_entries=5))
     _, commands = play(steps, VECTOR, None, 0)
     assert commands[-1] == Trim(5)
-    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, ttl=DAY, sweep=True)
+    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, sweep=True))
     _, commands = play(steps, VECTOR, None, 0)
     assert commands[-1] == Remove(Selection(expired_at=NOW))
 

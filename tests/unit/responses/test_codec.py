@@ -95,7 +95,10 @@ class Bait:
 
 
 def test_a_pickle_is_never_run():
-    for payload in (pickle.dumps(Bait()), zstandard.ZstdCompressor().compress(pickle.dumps(Bait()))):
+    for payload in (
+        pickle.dumps(Bait()),
+        zstandard.ZstdCompressor().compress(pickle.dumps(Bait())),
+    ):
         with pytest.raises(CorruptEntry):
             CODEC.decode("e", payload)
 

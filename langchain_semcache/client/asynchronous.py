@@ -1,0 +1,175 @@
+"""`AsyncSemcache`: the cache for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from langchain_semcache.assembly import Core, build
+from langchain_semcache.client.shared import Client, Deferred
+from langchain_semcache.client.stats import Stats
+from langchain_semcache.clock import Clock
+from langchain_semcache.config import SemcacheConfig
+from langchain_semcache.engine import flow
+from langchain_semcache.engine.async_driver import AsyncDriver
+from langchain_semcache.engine.single_flight import AsyncSingleFlight
+from langchain_semcache.events import EventSink
+from langchain_semcache.ports import Encoder, EntryIndex
+from langchain_semcache.records import Decision, Entry, Request, Response, Selection, StoreResult
+from langchain_semcache.ttl import UNSET, Unset
+
+
+class AsyncSemcache(Client):
+    """The cache for asyncio. The event loop only waits; works in any number of loops."""
+
+    def __init__(self, core: Core) -> None:
+        super().__init__(core)
+        self._driver = AsyncDriver(core.workplace)
+        self._flights: AsyncSingleFlight[Decision] = AsyncSingleFlight()
+
+    @classmethod
+    async def open(
+        cls,
+        location: str | Path | SemcacheConfig | None = None,
+        *,
+        encoder: Encoder | None = None,
+        index: EntryIndex | None = None,
+        clock: Clock | None = None,
+        sinks: Sequence[EventSink] = (),
+        **overrides: object,
+    ) -> Self:
+        """Open a cache; see `Semcache.open`."""
+        config = SemcacheConfig.of(location, **overrides)
+        opening = functools.partial(
+            build, config, encoder=encoder, index=index, clock=clock, sinks=sinks
+        )
+        return cls(await asyncio.to_thread(opening))
+
+    async def lookup(self, request: Deferred) -> Decision:
+        """See `Semcache.lookup`."""
+        stages: dict[str, float] = {}
+        started = self._clock()
+        decision = await self._driver.run(lambda: self._plan_lookup(request, stages), stages)
+        return self._looked_up(decision, stages, started)
+
+    async def explain(self, request: Request) -> Decision:
+        """See `Semcache.explain`."""
+        stages: dict[str, float] = {}
+        decision = await self._driver.run(
+            lambda: self._plan_lookup(request, stages, explain=True), stages
+        )
+        return replace(decision, stages=stages)
+
+    async def store(
+        self,
+        request: Deferred,
+        response: Response | Callable[[], Response],
+        *,
+        ttl: timedelta | float | None | Unset = UNSET,
+        tags: Sequence[str] = (),
+        sources: Mapping[str, str] | None = None,
+    ) -> StoreResult:
+        """See `Semcache.store`."""
+        terms = self._terms(ttl, tags, sources)
+        stages: dict[str, float] = {}
+        started = self._clock()
+        result = await self._driver.run(
+            lambda: self._plan_store(request, response, terms, stages), stages
+        )
+        return self._stored(result, started)
+
+    async def get_or_call(
+        self,
+        request: Request,
+        call: Callable[[], Awaitable[Response]],
+        *,
+        ttl: timedelta | float | None | Unset = UNSET,
+        tags: Sequence[str] = (),
+        sources: Mapping[str, str] | None = None,
+    ) -> Decision:
+        """See `Semcache.get_or_call`."""
+
+        async def answer() -> Decision:
+            decision = await self.lookup(request)
+            if decision.hit:
+                return decision
+            response = await call()
+            await self.store(request, response, ttl=ttl, tags=tags, sources=sources)
+            return replace(decision, response=response)
+
+        resolved = await asyncio.to_thread(self._core.resolve, request)
+        if resolved.cacheable is not None:
+            return await answer()
+        return await self._flights.run(flow.entry_id(resolved.scope, resolved.query), answer)
+
+    async def get(self, entry_id: str) -> Entry | None:
+        """See `Semcache.get`."""
+        return await self._driver.run(lambda: flow.get(entry_id), {})
+
+    async def entries(self) -> Sequence[Entry]:
+        """Every entry of this namespace, expired ones included."""
+        selection = Selection(namespace=self.config.namespace)
+        index = self._core.workplace.index
+        return await asyncio.to_thread(lambda: tuple(index.scan(selection)))
+
+    async def report(self, entry_id: str, *, wrong: bool) -> bool:
+        """See `Semcache.report`."""
+        return bool(wrong and await self._remove(Selection(ids=(entry_id,))))
+
+    async def invalidate(
+        self,
+        *,
+        tags: Sequence[str] = (),
+        source: str | None = None,
+        model: str | None = None,
+        tenant: str | None = None,
+        namespace: str | None = None,
+        older_than: timedelta | None = None,
+        dry_run: bool = False,
+    ) -> int:
+        """See `Semcache.invalidate`."""
+        if not (tags or source or model or tenant is not None or older_than is not None):
+            return 0
+        selection = self._selection(
+            tags=tags,
+            source=source,
+            model=model,
+            tenant=tenant,
+            namespace=namespace,
+            older_than=older_than,
+        )
+        return self._removed(await self._remove(selection, dry_run=dry_run), dry_run=dry_run)
+
+    async def clear(self) -> int:
+        """See `Semcache.clear`."""
+        count = await self._remove(Selection(namespace=self.config.namespace))
+        return self._removed(count, dry_run=False)
+
+    async def stats(self) -> Stats:
+        """See `Semcache.stats`."""
+        selection = Selection(namespace=self.config.namespace)
+        return self._stats(await self._remove(selection, dry_run=True))
+
+    async def close(self) -> None:
+        """See `Semcache.close`."""
+        await asyncio.to_thread(self._core.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def _remove(self, selection: Selection, *, dry_run: bool = False) -> int:
+        return await self._driver.run(lambda: flow.remove(selection, dry_run=dry_run), {})

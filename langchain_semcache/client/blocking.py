@@ -1,0 +1,197 @@
+"""`Semcache`: the cache for synchronous code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from langchain_semcache.assembly import Core, build
+from langchain_semcache.client.shared import Client
+from langchain_semcache.client.stats import Stats
+from langchain_semcache.clock import Clock
+from langchain_semcache.config import SemcacheConfig
+from langchain_semcache.engine import flow
+from langchain_semcache.engine.single_flight import SingleFlight
+from langchain_semcache.engine.sync_driver import SyncDriver
+from langchain_semcache.events import EventSink
+from langchain_semcache.ports import Encoder, EntryIndex
+from langchain_semcache.records import Decision, Entry, Request, Response, Selection, StoreResult
+from langchain_semcache.ttl import UNSET, Unset
+
+
+class Semcache(Client):
+    """The cache for synchronous code. Safe to share between threads.
+
+    Lookups and stores never raise for what breaks behind them: that is a miss, or a reply that is
+    not kept, with a reason.
+    """
+
+    def __init__(self, core: Core) -> None:
+        super().__init__(core)
+        self._driver = SyncDriver(core.workplace)
+        self._flights: SingleFlight[Decision] = SingleFlight()
+
+    @classmethod
+    def open(
+        cls,
+        location: str | Path | SemcacheConfig | None = None,
+        *,
+        encoder: Encoder | None = None,
+        index: EntryIndex | None = None,
+        clock: Clock | None = None,
+        sinks: Sequence[EventSink] = (),
+        **overrides: object,
+    ) -> Self:
+        """Open a cache.
+
+        Args:
+            location: A directory, ":memory:", a Qdrant URL, or a whole configuration; nothing
+                means the directory `./.semcache`.
+            encoder: Used instead of the configured one, and not closed.
+            index: Used instead of the configured one, and not closed.
+            clock: Where time comes from; the system's by default.
+            sinks: Receive every event.
+            **overrides: Settings of `SemcacheConfig`.
+
+        Raises:
+            ConfigurationError: One line that names what is wrong and the fix.
+        """
+        config = SemcacheConfig.of(location, **overrides)
+        return cls(build(config, encoder=encoder, index=index, clock=clock, sinks=sinks))
+
+    def lookup(self, request: Request) -> Decision:
+        """The stored answer to this request, or the reason why there is none."""
+        stages: dict[str, float] = {}
+        started = self._clock()
+        decision = self._driver.run(self._plan_lookup(request, stages), stages)
+        return self._looked_up(decision, stages, started)
+
+    def explain(self, request: Request) -> Decision:
+        """What `lookup` would decide, with every candidate judged; serves and changes nothing."""
+        stages: dict[str, float] = {}
+        decision = self._driver.run(self._plan_lookup(request, stages, explain=True), stages)
+        return replace(decision, stages=stages)
+
+    def store(
+        self,
+        request: Request,
+        response: Response,
+        *,
+        ttl: timedelta | float | None | Unset = UNSET,
+        tags: Sequence[str] = (),
+        sources: Mapping[str, str] | None = None,
+    ) -> StoreResult:
+        """Keep a reply, if it may be kept.
+
+        Args:
+            ttl: Lifetime; numbers are seconds, None never expires, 0 stores nothing.
+            tags: Labels to invalidate by.
+            sources: What the answer was made from, by name, each with a version or hash.
+
+        Raises:
+            ConfigurationError: `ttl` is negative or no duration.
+        """
+        terms = self._terms(ttl, tags, sources)
+        stages: dict[str, float] = {}
+        started = self._clock()
+        steps = self._plan_store(request, response, terms, stages)
+        return self._stored(self._driver.run(steps, stages), started)
+
+    def get_or_call(
+        self,
+        request: Request,
+        call: Callable[[], Response],
+        *,
+        ttl: timedelta | float | None | Unset = UNSET,
+        tags: Sequence[str] = (),
+        sources: Mapping[str, str] | None = None,
+    ) -> Decision:
+        """The stored answer, else the model's, asked once for all identical requests at a time.
+
+        What `call` raises reaches every caller that waited for it. On a miss `response` is the
+        model's answer and `hit` is False.
+        """
+
+        def answer() -> Decision:
+            decision = self.lookup(request)
+            if decision.hit:
+                return decision
+            response = call()
+            self.store(request, response, ttl=ttl, tags=tags, sources=sources)
+            return replace(decision, response=response)
+
+        resolved = self._core.resolve(request)
+        if resolved.cacheable is not None:
+            return answer()
+        return self._flights.run(flow.entry_id(resolved.scope, resolved.query), answer)
+
+    def get(self, entry_id: str) -> Entry | None:
+        """The live entry with this id."""
+        return self._driver.run(flow.get(entry_id), {})
+
+    def entries(self) -> Iterator[Entry]:
+        """Every entry of this namespace, expired ones included."""
+        return self._core.workplace.index.scan(Selection(namespace=self.config.namespace))
+
+    def report(self, entry_id: str, *, wrong: bool) -> bool:
+        """Feedback on a served entry; a wrong one is removed. True when something was removed."""
+        return bool(wrong and self._remove(Selection(ids=(entry_id,))))
+
+    def invalidate(
+        self,
+        *,
+        tags: Sequence[str] = (),
+        source: str | None = None,
+        model: str | None = None,
+        tenant: str | None = None,
+        namespace: str | None = None,
+        older_than: timedelta | None = None,
+        dry_run: bool = False,
+    ) -> int:
+        """Remove the entries that match everything given; how many that were.
+
+        Without any argument nothing is meant and nothing happens; `clear` removes all. With
+        `dry_run` entries are only counted.
+        """
+        if not (tags or source or model or tenant is not None or older_than is not None):
+            return 0
+        selection = self._selection(
+            tags=tags,
+            source=source,
+            model=model,
+            tenant=tenant,
+            namespace=namespace,
+            older_than=older_than,
+        )
+        return self._removed(self._remove(selection, dry_run=dry_run), dry_run=dry_run)
+
+    def clear(self) -> int:
+        """Remove every entry of this namespace, and nothing else; how many that were."""
+        count = self._remove(Selection(namespace=self.config.namespace))
+        return self._removed(count, dry_run=False)
+
+    def stats(self) -> Stats:
+        """Numbers of this cache."""
+        return self._stats(self._remove(Selection(namespace=self.config.namespace), dry_run=True))
+
+    def close(self) -> None:
+        """Release files, threads and sockets; closing twice is harmless."""
+        self._core.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _remove(self, selection: Selection, *, dry_run: bool = False) -> int:
+        return self._driver.run(flow.remove(selection, dry_run=dry_run), {})

@@ -1,0 +1,170 @@
+"""What both colours share: resolving, planning flows, turning outcomes into events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import TypeAlias, TypeVar
+
+from langchain_semcache.assembly import Core
+from langchain_semcache.client.stats import Stats
+from langchain_semcache.config import SemcacheConfig
+from langchain_semcache.engine import flow
+from langchain_semcache.engine.commands import Flow
+from langchain_semcache.events import (
+    EntriesRemoved,
+    EntryStored,
+    LookupHit,
+    LookupMissed,
+    StoreSkipped,
+)
+from langchain_semcache.ports import SupportsDescribe
+from langchain_semcache.records import (
+    Decision,
+    Reason,
+    Request,
+    Response,
+    Selection,
+    StoreResult,
+)
+from langchain_semcache.request import Resolved, tenant_digest
+from langchain_semcache.ttl import Unset, checked_ttl
+
+Result = TypeVar("Result")
+
+Deferred: TypeAlias = Request | Callable[[], Request]
+"""A request, or how to make it: the async client makes it on a worker thread."""
+
+SWEEP_EVERY = 256
+"""Stores between two sweeps of expired entries."""
+
+
+class Client:
+    """Everything about a cache that has no colour."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._clock = core.workplace.clock.monotonic
+        self._stores = 0
+
+    @property
+    def config(self) -> SemcacheConfig:
+        return self._core.config
+
+    @property
+    def core(self) -> Core:
+        """The wiring, to open a second client of the other colour over the same store."""
+        return self._core
+
+    def _plan_lookup(
+        self, request: Deferred, stages: dict[str, float], *, explain: bool = False
+    ) -> Flow[Decision]:
+        resolved = self._resolve(request, stages)
+        if resolved.cacheable is not None:
+            return _decided(Decision(hit=False, reason=resolved.cacheable))
+        rule = flow.explain if explain else flow.lookup
+        return rule(resolved.scope, resolved.query, self._core.policy)
+
+    def _plan_store(
+        self,
+        request: Deferred,
+        response: Response | Callable[[], Response],
+        terms: flow.Terms,
+        stages: dict[str, float],
+    ) -> Flow[StoreResult]:
+        resolved = self._resolve(request, stages)
+        if resolved.cacheable is not None:
+            return _decided(StoreResult(stored=False, reason=resolved.cacheable))
+        reply = response() if callable(response) else response
+        return flow.store(resolved.scope, resolved.query, reply, self._core.policy, terms)
+
+    def _resolve(self, request: Deferred, stages: dict[str, float]) -> Resolved:
+        started = self._clock()
+        resolved = self._core.resolve(request() if callable(request) else request)
+        stages["resolve"] = self._clock() - started
+        return resolved
+
+    def _terms(
+        self,
+        ttl: timedelta | float | None | Unset,
+        tags: Sequence[str],
+        sources: Mapping[str, str] | None,
+    ) -> flow.Terms:
+        self._stores += 1
+        return flow.Terms(
+            ttl=self.config.ttl if isinstance(ttl, Unset) else checked_ttl(ttl),
+            tags=tuple(tags),
+            sources=tuple((sources or {}).items()),
+            max_entries=self.config.max_entries,
+            sweep=self._stores % SWEEP_EVERY == 0,
+        )
+
+    def _looked_up(self, decision: Decision, stages: dict[str, float], started: float) -> Decision:
+        seconds = self._clock() - started
+        stages["decide"] = max(0.0, seconds - sum(stages.values()))
+        decision = replace(decision, stages=stages)
+        if decision.reason is Reason.CORRUPT_ENTRY:
+            self._core.workplace.index_gate.warn(decision.detail)
+        event = LookupHit if decision.hit else LookupMissed
+        self._core.sink.emit(event(decision, seconds))
+        return decision
+
+    def _stored(self, result: StoreResult, started: float) -> StoreResult:
+        if result.stored:
+            self._core.sink.emit(EntryStored(result, self._clock() - started))
+        else:
+            self._core.sink.emit(StoreSkipped(result))
+        return result
+
+    def _removed(self, count: int, *, dry_run: bool) -> int:
+        if not dry_run:
+            self._core.sink.emit(EntriesRemoved(count))
+        return count
+
+    def _selection(
+        self,
+        *,
+        tags: Sequence[str],
+        source: str | None,
+        model: str | None,
+        tenant: str | None,
+        namespace: str | None,
+        older_than: timedelta | None,
+        ids: Sequence[str] | None = None,
+    ) -> Selection:
+        now = self._core.workplace.clock.now()
+        return Selection(
+            ids=None if ids is None else tuple(ids),
+            namespace=self.config.namespace if namespace is None else namespace,
+            tenant=None if tenant is None else tenant_digest(tenant),
+            model=model,
+            tags=tuple(tags),
+            source=source,
+            created_before=None if older_than is None else now - older_than.total_seconds(),
+        )
+
+    def _stats(self, entries: int) -> Stats:
+        lookups, stores, other = self._core.counters.snapshot()
+        index = self._core.workplace.index
+        hits = other.get("hits", 0)
+        return Stats(
+            entries=entries,
+            hits=hits,
+            misses=sum(lookups.values()) - hits,
+            lookups_by_reason=lookups,
+            stores_by_reason=stores,
+            failures={
+                name.removesuffix("_failures"): count
+                for name, count in other.items()
+                if name.endswith("_failures")
+            },
+            index=index.describe() if isinstance(index, SupportsDescribe) else {},
+            encoder=self._core.workplace.encoder.identity,
+        )
+
+
+def _decided(result: Result) -> Flow[Result]:
+    """A flow that is over before it begins."""
+    yield from ()
+    return result

@@ -1,0 +1,25 @@
+"""The numbers of a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """Numbers of one cache: of the whole store, and of this process since it opened."""
+
+    entries: int
+    hits: int
+    misses: int
+    lookups_by_reason: Mapping[str, int]
+    stores_by_reason: Mapping[str, int]
+    failures: Mapping[str, int]
+    index: Mapping[str, str | int | float | bool | None]
+    encoder: str
+
+    @property
+    def hit_rate(self) -> float:
+        """Hits over lookups, 0.0 before the first lookup."""
+        return self.hits / total if (total := self.hits + self.misses) else 0.0
