@@ -24,9 +24,12 @@ class Refusal:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """NFKC text with plain quotes, in its own case and folded, and its words."""
+    """NFKC text with plain quotes, in its own case and folded, and its words.
+
+    Compared by identity, so that what a guard remembers of it is found without hashing the text.
+    """
 
     text: str
     lower: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import lru_cache
 
 from langchain_semcache.guards._english import (
@@ -15,7 +14,7 @@ from langchain_semcache.records import Reason
 _SCRIPTS = {
     "Han": re.compile(r"[\u3400-\u9fff\uf900-\ufaff]"),
     "kana": re.compile(r"[\u3040-\u30ff]"),
-    "Hangul": re.compile(r"[\u3400-\u9fff\uf900-\ufaff]"),
+    "Hangul": re.compile(r"[\uac00-\ud7af\u1100-\u11ff]"),
     "Cyrillic": re.compile(r"[\u0400-\u04ff]"),
     "Arabic": re.compile(r"[\u0600-\u06ff]"),
     "Devanagari": re.compile(r"[\u0900-\u097f]"),
@@ -50,17 +49,16 @@ def language(reading: Reading) -> str:
             weights[script] = len(pattern.findall(text)) / _LETTERS_A_WORD
         if weights["kana"]:  # Japanese writes both
             weights["kana"] += weights.pop("Han")
-    best, second = sorted(weights.items(), key=lambda item: -item[1])[:2] + [("", 0.0)] * (
-        2 - min(2, len(weights))
-    )
-    if not best[1] or best[1] < _CLEAR * second[1]:
+    ranked = sorted(((weight, script) for script, weight in weights.items()), reverse=True)
+    best, script = ranked[0]
+    if not best or (len(ranked) > 1 and best < _CLEAR * ranked[1][0]):
         return ""
-    return _latin(reading) if best[0] == "Latin" else best[0]
+    return _latin(reading) if script == "Latin" else script
 
 
 def _latin(reading: Reading) -> str:
     """Which European language the little words belong to."""
     present = set(reading.words)
-    votes = Counter({name: len(present & words) for name, words in LANGUAGES.items()})
-    (best, most), (_, next_most) = votes.most_common(2)
+    votes = [(len(present & words), name) for name, words in LANGUAGES.items()]
+    (most, best), (next_most, _) = sorted(votes, reverse=True)[:2]
     return best if most >= _ENOUGH_WORDS and most >= _CLEAR * next_most else ""
