@@ -16,7 +16,7 @@ from langchain_semcache.engine.workplace import RecentVectors, WorkerPool, Workp
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable
 from langchain_semcache.events import EventSink
 from langchain_semcache.guards import check
-from langchain_semcache.ports import Encoder, EntryIndex, SupportsClose, SupportsThreshold
+from langchain_semcache.ports import BlockingPort, Encoder, EntryIndex, SupportsClose, SupportsThreshold
 from langchain_semcache.records import Reason, Request
 from langchain_semcache.request import RequestSettings, Resolved, resolve
 from langchain_semcache.responses import EnvelopeCodec
@@ -94,6 +94,7 @@ def build(
                 clock=clock,
                 pool=pool,
                 recent=RecentVectors(),
+                index_may_block=isinstance(index, BlockingPort) and index.may_block,
                 deadline_seconds=config.deadline_seconds,
                 strict=config.strict,
             ),

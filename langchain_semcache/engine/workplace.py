@@ -24,7 +24,7 @@ from langchain_semcache.engine.commands import (
 )
 from langchain_semcache.engine.gate import Gate
 from langchain_semcache.errors import BackendError
-from langchain_semcache.ports import BlockingPort, EntryIndex, QueuedEncoder, SupportsTrim, Vector
+from langchain_semcache.ports import EntryIndex, QueuedEncoder, SupportsTrim, Vector
 
 T = TypeVar("T")
 
@@ -84,6 +84,7 @@ class Workplace:
     """Everything a driver works with.
 
     Attributes:
+        index_may_block: Index calls need a thread and a deadline: a network is behind them.
         deadline_seconds: What one operation may take in all its backends together.
         strict: Raise what fails instead of answering with a `Failure`; for tests.
     """
@@ -95,13 +96,9 @@ class Workplace:
     clock: Clock
     pool: WorkerPool
     recent: RecentVectors
+    index_may_block: bool
     deadline_seconds: float
     strict: bool
-
-    @property
-    def index_may_block(self) -> bool:
-        """Whether index calls need a thread and a deadline: a network is behind them."""
-        return isinstance(self.index, BlockingPort) and self.index.may_block
 
     def gate(self, command: Command) -> Gate:
         return self.encoder_gate if isinstance(command, Embed) else self.index_gate
