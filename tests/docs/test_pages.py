@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import typer
 from pydantic import BaseModel
 
 from langchain_semcache import Reason, Request, Response, Semcache, SemcacheConfig
@@ -150,6 +151,13 @@ def test_the_page_of_reasons_lists_every_reason_once_and_no_other() -> None:
 
 def test_the_page_of_settings_lists_every_setting_once_and_no_other() -> None:
     assert sorted(_rows("settings.md")) == sorted(_settings(SemcacheConfig))
+
+
+def test_the_page_of_the_command_line_lists_every_command_once_and_no_other() -> None:
+    from langchain_semcache.cli.app import app
+
+    commands = typer.main.get_group(app).commands
+    assert sorted(_rows("command-line.md")) == sorted(commands)
 
 
 def _rows(page: str) -> list[str]:
