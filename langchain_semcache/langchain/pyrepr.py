@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from langchain_semcache.errors import SemcacheError
@@ -103,8 +103,14 @@ def _value(node: ast.expr, opaque: list[str]) -> object:
             return value
         case ast.Tuple(elts=items):
             return tuple(map(inner, items))
-        case ast.List(elts=items) | ast.Set(elts=items):
+        case ast.List(elts=items):
             return list(map(inner, items))
+        case ast.Set(elts=items):
+            return _unordered(map(inner, items))
+        case ast.Call(func=ast.Name(id="set" | "frozenset"), args=[]):
+            return []
+        case ast.Call(func=ast.Name(id="frozenset"), args=[ast.Set(elts=items)]):
+            return _unordered(map(inner, items))
         case ast.Dict(keys=keys, values=values):
             return _mapping(keys, values, inner)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
@@ -114,6 +120,11 @@ def _value(node: ast.expr, opaque: list[str]) -> object:
         ):
             return Opaque(opaque[number])
     return Opaque(_ADDRESS.sub("", ast.unparse(node)))
+
+
+def _unordered(items: Iterable[object]) -> list[object]:
+    """A set is spelled in another order in each process."""
+    return sorted(items, key=repr)
 
 
 def _mapping(

@@ -1,4 +1,4 @@
-"""The schema behind a class name.
+"""The classes behind the names that LangChain writes.
 
 With `response_format=SomeModel` LangChain tells a cache the name of the class and nothing about
 its fields, so two schemas of one name would share their answers. The class itself is looked up
@@ -49,3 +49,14 @@ def _subclasses(cls: type[BaseModel]) -> Iterator[type[BaseModel]]:
     for child in cls.__subclasses__():
         yield child
         yield from _subclasses(child)
+
+
+def is_handle(class_path: object) -> bool:
+    """Whether objects of this class are mere handles (a client, a lock), which all look the same.
+
+    A class with a `repr` of its own shows a value, and LangChain has left the value out.
+    """
+    if not isinstance(class_path, list) or not all(isinstance(part, str) for part in class_path):
+        return False
+    found = getattr(sys.modules.get(".".join(class_path[:-1])), class_path[-1], None)
+    return isinstance(found, type) and found.__repr__ is object.__repr__

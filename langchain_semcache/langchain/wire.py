@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 
 from langchain_semcache.langchain.pyrepr import Unreadable, read_pairs
-from langchain_semcache.langchain.schemas import live_schema
+from langchain_semcache.langchain.schemas import Unknown, is_handle, live_schema
 from langchain_semcache.records import RawMessage, Request
 
 SURFACE = "langchain"
@@ -80,7 +80,7 @@ def _parameters(llm_string: str) -> dict[str, object]:
 
 
 def _plain(fields: Mapping[str, object]) -> dict[str, object]:
-    """Secrets and live objects are named, not spelled: their text changes from run to run."""
+    """Secrets and live objects are named, not spelled: LangChain says nothing else about them."""
     return {name: _named(value) for name, value in fields.items()}
 
 
@@ -92,5 +92,10 @@ def _named(value: object) -> object:
     if value.get("lc") == 1 and value.get("type") == "secret":
         return None
     if value.get("lc") == 1 and value.get("type") == "not_implemented":
-        return {"object": value.get("id")}
+        return _object(value.get("id"))
     return _plain(value)
+
+
+def _object(class_path: object) -> object:
+    """A handle is told by its class; where the class holds a value nobody told us, it has none."""
+    return {"object": class_path} if is_handle(class_path) else Unknown()
