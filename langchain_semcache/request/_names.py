@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 
 def words(text: str) -> frozenset[str]:
     """The words of a list that is written for reading."""
@@ -60,6 +62,7 @@ def folded(name: str) -> str:
     return name.lower().replace("-", "_")
 
 
+@lru_cache(maxsize=1024)
 def is_secret(name: str, extra: frozenset[str] = frozenset()) -> bool:
     """Whether a field of this name holds a credential. `max_tokens` and `eos_token` do not."""
     name = folded(name)

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
 
 from langchain_semcache.records import JSON
 from langchain_semcache.request._names import (
@@ -22,6 +23,9 @@ _SEEN_BY_MODEL = words("functions function_call response_format tool_choice tool
 """Sent to the model as text: nothing in them is a credential of ours, and all of it counts."""
 
 
+_NO_SAMPLING = 1e9  # no temperature: left as it is, however many digits it has
+
+
 def answer_changing(
     parameters: Mapping[str, object], settings: RequestSettings, writer: Canonicaliser
 ) -> dict[str, JSON]:
@@ -32,7 +36,7 @@ def answer_changing(
     """
     kept: dict[str, JSON] = {}
     for name, value in parameters.items():
-        if value is None or is_volatile(name, settings.volatile_names):
+        if value is None or is_volatile(name, settings.volatile_parameters):
             continue
         if is_secret(name, settings.secret_names):
             continue
@@ -44,10 +48,12 @@ def rounded(value: object, digits: int) -> object:
     """A number rounded half up on its decimal spelling (0.25 → 0.3); anything else unchanged."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return value
-    step = Decimal(1).scaleb(-digits)
-    if abs(value) >= 1e9:
-        return value
-    return float(Decimal(repr(float(value))).quantize(step, ROUND_HALF_UP))
+    return value if abs(value) >= _NO_SAMPLING else _half_up(float(value), digits)
+
+
+@lru_cache(maxsize=256)
+def _half_up(value: float, digits: int) -> float:
+    return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 
 def _value(name: str, value: object, settings: RequestSettings, writer: Canonicaliser) -> JSON:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from langchain_semcache.records import Message, Part, PartKind, Query, Reason, Request, Scope
 from langchain_semcache.request.canonical import Canonicaliser, digest, encode_strings, nfc, packed
@@ -111,7 +111,14 @@ def _question(
     split = split_question(message.parts[chosen].value, settings)
     around = Part(PartKind.TEXT, packed(split.before.strip(), split.after.strip()))
     parts = (*message.parts[:chosen], around, *message.parts[chosen + 1 :])
-    return split, encode_message(replace(message, parts=parts))
+    rest = Message(
+        role=message.role,
+        parts=parts,
+        name=message.name,
+        tool_calls=message.tool_calls,
+        tool_call_id=message.tool_call_id,
+    )
+    return split, encode_message(rest)
 
 
 def _exact_only(conversation: Conversation, turn: int, question: str) -> Reason | None:

@@ -17,8 +17,8 @@ class RequestSettings:
         top_p_digits: Decimals that top_p is rounded to, half up.
         namespace: Partition of requests that name none themselves.
         tenant: Tenant of requests that name none themselves.
-        volatile_parameters: Names of further parameters that cannot change an answer ("user", if one
-            end user may get what was answered to another).
+        volatile_parameters: Names of further parameters that cannot change an answer ("user", if
+            one end user may get what was answered to another).
         secret_parameters: Names of further parameters that hold credentials.
         question_pattern: Regular expression with a group `question` that finds the question in
             the last user message. What it leaves over (template, retrieved context) has to be
@@ -33,12 +33,11 @@ class RequestSettings:
     top_p_digits: int = 2
     namespace: str = ""
     tenant: str = ""
-    volatile_parameters: tuple[str, ...] = ()
-    secret_parameters: tuple[str, ...] = ()
+    volatile_parameters: frozenset[str] = frozenset()
+    secret_parameters: frozenset[str] = frozenset()
     question_pattern: str | None = None
     detect_templates: bool = True
     max_question_bytes: int = 600
-    volatile_names: frozenset[str] = field(init=False, repr=False, compare=False)
     secret_names: frozenset[str] = field(init=False, repr=False, compare=False)
     compiled_pattern: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
 
@@ -52,7 +51,6 @@ class RequestSettings:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise ConfigurationError(f"{name} is {value!r}: use a whole number from 0 up")
-        object.__setattr__(self, "volatile_names", frozenset(self.volatile_parameters))
         secrets = frozenset(name.lower().replace("-", "_") for name in self.secret_parameters)
         object.__setattr__(self, "secret_names", secrets)
         object.__setattr__(self, "compiled_pattern", _compiled(self.question_pattern))

@@ -51,7 +51,7 @@ _TAG = re.compile(
 )
 _INLINE = re.compile(r"(?<=[\s.。;；!！?？])(?:Question|Query|User question|问题|问)[:：][ \t]*")
 _CUE = re.compile(r"\s+(?:(?:Helpful|Final|Your|The)[ ])?(?:Answer|Response)[:：]\s*$")
-_LEAD_WORDS = 2
+_SHORT_LABEL = 20  # bytes
 _INLINE_CONTEXT = 80
 """An inline label counts after so many characters: in a short sentence it is part of speech."""
 
@@ -108,8 +108,12 @@ def _asks(mark: re.Match[str]) -> bool:
 
 
 def _has_surroundings(text: str, first: re.Match[str], labels: int) -> bool:
-    """Whether there is more than one label in front of a question: that is no template."""
-    return labels > 1 or bool(text[: first.start()].strip()) or len(first[0].split()) > _LEAD_WORDS
+    """Whether there is more than one short label in front of a question: that is no template."""
+    return (
+        labels > 1
+        or bool(text[: first.start()].strip())
+        or len(first[0].encode("utf-8", "surrogatepass")) > _SHORT_LABEL
+    )
 
 
 def _inline(text: str) -> tuple[int, int] | None:

@@ -1,0 +1,361 @@
+"""What was asked: messages of every shape, the history before a question, and its limits."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+    message_to_dict,
+)
+
+from langchain_semcache.records import Message, Part, PartKind, Reason, ToolCall
+
+from tests.unit.request.conftest import Resolve
+
+BIG = "data:image/png;base64," + "A" * 2_000_000
+
+
+def user(content: object) -> dict[str, object]:
+    return {"role": "user", "content": content}
+
+
+def assistant(content: object, **fields: object) -> dict[str, object]:
+    return {"role": "assistant", "content": content, **fields}
+
+
+def call(call_id: str, city: str) -> dict[str, object]:
+    function = {"name": "get", "arguments": f'{{"city": "{city}", "unit": "C"}}'}
+    return {"id": call_id, "type": "function", "function": function}
+
+
+def text(value: str) -> dict[str, object]:
+    return {"type": "text", "text": value}
+
+
+def image(url: str, **fields: object) -> dict[str, object]:
+    return {"type": "image_url", "image_url": {"url": url, **fields}}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        "hi",
+        ["hi"],
+        [("human", "hi")],
+        [user("hi")],
+        [user([text("hi")])],
+        [user(["hi"])],
+        [user([{"type": "input_text", "text": "hi"}])],
+        [user([{"text": "hi"}])],
+        [user([text("hi"), text("")])],
+        [user([{**text("hi"), "cache_control": {"type": "ephemeral"}, "id": "p1"}])],
+        [{"type": "human", "content": "hi"}],
+        [{"type": "HumanMessage", "content": "hi", "additional_kwargs": {}, "name": None}],
+        [Message(role="user", parts=(Part(PartKind.TEXT, "hi"),))],
+        [HumanMessage("hi", id="x")],
+        [message_to_dict(HumanMessage("hi"))],
+        [{"lc": 1, "type": "constructor", "id": ["HumanMessage"],
+          "kwargs": {"type": "human", "content": "hi"}}],
+        [SimpleNamespace(role="user", content="hi")],
+        [{"role": "user", "content": "hi", "id": "m1", "refusal": None, "index": 0}],
+    ],
+)  # fmt: skip
+def test_one_message_in_every_shape(ask: Resolve, messages: Any) -> None:
+    """However it is written, it is one user message with one text."""
+    assert ask(messages).query == ask("hi").query
+    assert ask(messages).query.exact_only is None
+
+
+def test_volatile_parts_of_a_reply_do_not_count(ask: Resolve) -> None:
+    """Ids, usage and metadata of an earlier reply are not what was asked."""
+    plain = ask([user("q"), assistant("a"), user("next")])
+    noisy: list[BaseMessage] = [
+        HumanMessage("q", id="1"),
+        AIMessage(
+            "a",
+            id="2",
+            response_metadata={"system_fingerprint": "fp1"},
+            usage_metadata={"input_tokens": 1, "output_tokens": 2, "total_tokens": 3},
+            additional_kwargs={"refusal": None},
+        ),
+        HumanMessage([text("next")], id="3"),
+    ]
+    assert ask(noisy).query == plain.query
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        [user("q"), assistant("b"), user("next")],
+        [user("q"), user("a"), user("next")],
+        [user("q"), {**assistant("a"), "name": "bot"}, user("next")],
+        [user("q"), assistant("a", tool_calls=[call("1", "Oslo")]), user("next")],
+        [user("qa"), user("next")],
+        [user("q"), assistant("an"), user("ext")],
+        [user("q"), assistant("a"), {"role": "system", "content": "s"}, user("next")],
+        [user("q"), assistant("a", prefix=True), user("next")],
+        [user("q"), assistant(["a", ""]), assistant("b"), user("next")],
+    ],
+)
+def test_another_history_is_another_partition(ask: Resolve, history: list[object]) -> None:
+    """Content, role, name, calls and the borders between messages all count."""
+    plain = ask([user("q"), assistant("a"), user("next")]).query
+    assert ask(history).query.partition != plain.partition
+    assert ask(history).query.fingerprint != plain.fingerprint
+
+
+@pytest.mark.parametrize("followup", ["How old is that person?", "yes", "continue"])
+def test_a_follow_up_belongs_to_its_conversation(ask: Resolve, followup: str) -> None:
+    """The same short question after another history is compared with nothing of this one."""
+    one = ask([user("Who runs Alpha?"), assistant("Ms A."), user(followup)]).query
+    other = ask([user("Who runs Beta?"), assistant("Mr B."), user(followup)]).query
+    again = ask([user("Who runs Alpha?"), assistant("Ms A."), user(followup)]).query
+    assert one.partition != other.partition
+    assert one == again
+    assert one.text == followup
+    assert one.exact_only is None
+
+
+def test_several_user_messages_in_a_row(ask: Resolve) -> None:
+    """The last is the question, the others are history."""
+    query = ask([user("Here is the report."), user("Summarise it")]).query
+    assert query.text == "Summarise it"
+    assert query.partition != ask([user("Here is a report."), user("Summarise it")]).query.partition
+
+
+def loop(call_id: str = "c1", city: str = "Oslo", result: str = "12 C") -> list[object]:
+    return [
+        user("Weather?"),
+        assistant(None, tool_calls=[call(call_id, city)]),
+        {"role": "tool", "tool_call_id": call_id, "content": result},
+    ]
+
+
+def test_a_tool_turn_is_exact_only(ask: Resolve) -> None:
+    """Each step of an agent is its own request; other arguments or results are another one."""
+    first, second = ask(loop()[:1]).query, ask(loop()).query
+    assert second.exact_only is Reason.TOOL_HISTORY
+    assert first.fingerprint != second.fingerprint
+    assert ask(loop(result="-3 C")).query.fingerprint != second.fingerprint
+    assert ask(loop(city="Rome")).query.fingerprint != second.fingerprint
+    assert ask([*loop(), user("thanks")]).query.exact_only is Reason.TOOL_HISTORY
+
+
+def test_call_ids_are_numbered_and_remembered(ask: Resolve) -> None:
+    """Other ids in the same places are the same request; the raw ones come out for the reply."""
+    one, other = ask(loop("c1")).query, ask(loop("zzz")).query
+    assert one.fingerprint == other.fingerprint
+    assert (one.call_ids, other.call_ids) == (("c1",), ("zzz",))
+
+
+def test_calls_of_every_shape_are_one_request(ask: Resolve) -> None:
+    """OpenAI, LangChain and Anthropic write the same call in different ways."""
+    arguments = {"unit": "C", "city": "Oslo"}
+    langchain: list[object] = [
+        HumanMessage("Weather?"),
+        AIMessage("", tool_calls=[{"name": "get", "args": arguments, "id": "r1"}]),
+        ToolMessage("12 C", tool_call_id="r1"),
+    ]
+    record = [
+        user("Weather?"),
+        Message(role="assistant", tool_calls=(ToolCall("get", '{"city":"Oslo","unit":"C"}', "k"),)),
+        {"role": "tool", "tool_call_id": "k", "content": "12 C"},
+    ]
+    block = [
+        user("Weather?"),
+        assistant([{"type": "tool_use", "id": "t", "name": "get", "input": arguments}]),
+        {"role": "tool", "tool_call_id": "t", "content": "12 C"},
+    ]
+    items = [
+        user("Weather?"),
+        {"type": "function_call", "call_id": "i", "id": "fc", "name": "get",
+         "arguments": '{"city":"Oslo","unit":"C"}'},
+        {"type": "function_call_output", "call_id": "i", "output": "12 C"},
+    ]  # fmt: skip
+    expected = ask(loop()).query.fingerprint
+    for messages in (langchain, record, block, items):
+        assert ask(messages).query.fingerprint == expected
+
+
+def test_a_block_and_a_list_of_the_same_call_count_once(ask: Resolve) -> None:
+    """Some messages carry a call twice."""
+    block = {"type": "tool_use", "id": "t", "name": "get", "input": {"a": 1}}
+    twice = AIMessage([block], tool_calls=[{"name": "get", "args": {"a": 1}, "id": "t"}])
+    once = ask([user("q"), assistant([block])]).query
+    assert ask([HumanMessage("q"), twice]).query.fingerprint == once.fingerprint
+
+
+def test_tool_results_as_blocks(ask: Resolve) -> None:
+    """A user message of tool results is a tool turn."""
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "12 C"}
+    query = ask([user("q"), user([result])]).query
+    assert query.exact_only is Reason.TOOL_HISTORY
+    assert query.call_ids == ("t",)
+
+
+MEDIA: list[list[dict[str, Any]]] = [
+    [text("Describe"), image("data:image/png;base64,AAAA")],
+    [text("Describe"), image("data:image/png;base64,BBBB")],
+    [text("Describe"), image("http://h/a.png")],
+    [text("Describe"), image("http://h/a.png", detail="low")],
+    [image("http://h/a.png"), text("Describe")],
+    [text("Describe"), {"type": "input_image", "image_url": "http://h/a.png"}],
+    [text("Describe"), {"type": "input_audio", "input_audio": {"data": "AA", "format": "wav"}}],
+    [text("Describe"), {"type": "file", "file": {"file_id": "f1"}}],
+    [text("Describe"), {"type": "file", "file": {"file_id": "f2"}}],
+    [text("Describe"), {"type": "image", "source": {"type": "base64", "data": "AA"}}],
+    [text("Describe"), {"type": "document", "source": {"type": "text", "data": "AA"}}],
+    [text("Describe"), image(BIG)],
+    [text("Describe"), image(BIG + "B")],
+]
+
+
+def test_other_media_are_another_request(ask: Resolve) -> None:
+    """Each of them differs from each other one and from the text alone."""
+    queries = [ask([user(content)]).query for content in MEDIA]
+    assert all(query.exact_only is Reason.MEDIA for query in queries)
+    assert all(query.text == "Describe" for query in queries)
+    for name in ("partition", "fingerprint"):
+        assert len({getattr(query, name) for query in queries}) == len(MEDIA)
+    assert ask("Describe").query.fingerprint not in {query.fingerprint for query in queries}
+    assert len(repr(queries)) < 10_000
+
+
+def test_an_image_url_may_be_short(ask: Resolve) -> None:
+    """A bare URL is the URL in a mapping."""
+    short = [user([{"type": "image_url", "image_url": "http://h/a.png"}])]
+    assert ask(short).query == ask([user([image("http://h/a.png")])]).query
+
+
+@pytest.mark.parametrize(
+    ("messages", "reason"),
+    [
+        ([user([text("q"), {"type": "hologram", "x": 1}])], Reason.UNKNOWN_CONTENT),
+        ([user([text("q"), 7])], Reason.UNKNOWN_CONTENT),
+        ([user([{**text("q"), "mood": "sad"}])], Reason.UNKNOWN_CONTENT),
+        ([{"type": "mystery", "x": 1}, user("q")], Reason.UNKNOWN_CONTENT),
+        ([7, user("q")], Reason.UNKNOWN_CONTENT),
+        ([user("q"), assistant("Once upon")], Reason.NOT_A_QUESTION),
+        ([{"role": "system", "content": "s"}], Reason.NOT_A_QUESTION),
+        ([user("")], Reason.EMPTY_QUESTION),
+        ([user(None)], Reason.EMPTY_QUESTION),
+        ([user("  \n ")], Reason.EMPTY_QUESTION),
+        ("", Reason.EMPTY_QUESTION),
+        ([user("q"), assistant(None, function_call={"name": "f", "arguments": ""}), user("r")],
+         Reason.TOOL_HISTORY),
+        ([user("q"), {"role": "function", "name": "f", "content": "1"}], Reason.TOOL_HISTORY),
+        ([user("q"), assistant("a", audio={"id": "a1"}), user("r")], Reason.MEDIA),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compared_by_meaning_says_why(
+    ask: Resolve, messages: Any, reason: Reason
+) -> None:
+    """Such a request has an exact identity, and a reason why there is no more."""
+    resolved = ask(messages)
+    assert resolved.query.exact_only is reason
+    assert resolved.cacheable is None
+    assert ask(messages) == resolved
+
+
+def test_thoughts_in_the_history_count_but_do_not_hinder(ask: Resolve) -> None:
+    """Reasoning is known; its signature is volatile."""
+
+    def with_thought(thought: str, signature: str) -> Any:
+        block = {"type": "thinking", "thinking": thought, "signature": signature}
+        return ask([user("q"), assistant([block, text("a")]), user("next")]).query
+
+    assert with_thought("hm", "s1") == with_thought("hm", "s2")
+    assert with_thought("hm", "s1").partition != with_thought("ah", "s1").partition
+    assert with_thought("hm", "s1").exact_only is None
+
+
+def test_roles_of_every_vocabulary(ask: Resolve) -> None:
+    """human, ai and developer are user, assistant and system."""
+    one = ask([{"role": "developer", "content": "s"}, ("human", "q"), ("ai", "a"), ("user", "n")])
+    other = ask([SystemMessage("s"), HumanMessage("q"), AIMessage("a"), HumanMessage("n")])
+    assert one == other
+
+
+def test_no_messages_at_all(ask: Resolve) -> None:
+    """A call that carries none is not cached."""
+    assert ask([]).cacheable is Reason.EMPTY_QUESTION
+
+
+@pytest.mark.parametrize(
+    "question", ["中文问题", "naïve café", "emoji 👩‍👩‍👧‍👦", 'a\n\t"quoted" \\ back', "\\u0041"]
+)
+def test_the_characters_themselves_are_embedded(ask: Resolve, question: str) -> None:
+    """No escape ever stands for a character."""
+    assert ask(question).query.text == question
+
+
+def test_composed_and_decomposed_are_one(ask: Resolve) -> None:
+    """NFC and NFD of a text are the same request, in messages and in the model's name."""
+    assert ask("cafe\u0301", model="e\u0301") == ask("caf\u00e9", model="\u00e9")
+
+
+def test_the_edges_of_a_question_are_not_embedded(ask: Resolve) -> None:
+    """White space counts for the exact match, not for the meaning."""
+    one, other = ask(" hi\n").query, ask("hi").query
+    assert one.text == other.text
+    assert one.partition == other.partition
+    assert one.fingerprint != other.fingerprint
+
+
+def test_of_several_texts_the_last_is_the_question(ask: Resolve) -> None:
+    """What stands before it in other parts is context, and has to be identical."""
+    one = ask([user([text("Price 10"), text("What is the price?")])]).query
+    other = ask([user([text("Price 12"), text("What is the price?")])]).query
+    assert one.text == other.text == "What is the price?"
+    assert one.partition != other.partition
+
+
+class Counter:
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+        self.calls = 0
+
+    def __call__(self, text: str) -> int:
+        self.calls += 1
+        return self.tokens
+
+
+def test_a_short_question_is_not_counted(ask: Resolve) -> None:
+    """The exact path costs no tokenizer."""
+    counter = Counter(9999)
+    assert ask("a" * 200, max_tokens=256, count_tokens=counter).query.exact_only is None
+    assert ask("字" * 80, max_tokens=256, count_tokens=counter).query.exact_only is None
+    assert counter.calls == 0
+
+
+@pytest.mark.parametrize(("tokens", "reason"), [(257, Reason.BEYOND_WINDOW), (256, None)])
+def test_a_question_that_would_be_cut_is_exact_only(
+    ask: Resolve, tokens: int, reason: Reason | None
+) -> None:
+    """Only the encoder's own count decides, where it is close."""
+    counter = Counter(tokens)
+    assert ask("字" * 100, max_tokens=256, count_tokens=counter).query.exact_only is reason
+    assert counter.calls == 1
+
+
+def test_characters_that_expand_are_counted(ask: Resolve) -> None:
+    """One ligature may become eighteen letters before it is cut into tokens."""
+    counter = Counter(257)
+    query = ask("\ufdfa" * 20, max_tokens=256, count_tokens=counter).query
+    assert query.exact_only is Reason.BEYOND_WINDOW
+
+
+@pytest.mark.parametrize("end", ["Write a poem about the sea", "Write SQL that drops users"])
+def test_long_texts_are_matched_exactly(ask: Resolve, end: str) -> None:
+    """A task at the end of 4 000 characters is told apart by the fingerprint alone."""
+    prefix = "Lorem ipsum dolor. " * 220
+    query = ask(prefix + end).query
+    assert query.exact_only is Reason.BEYOND_WINDOW
+    assert query.fingerprint != ask(prefix + "Write something").query.fingerprint
