@@ -58,7 +58,9 @@ def _guarded(run: Callable[[], object]) -> int:
     except Exception as error:
         if not isinstance(error, _UsageError):
             raise
-        screen.complain(f"{error.format_message()} (`semcache --help` lists what there is)")
+        screen.complain(
+            f"{error.format_message().rstrip('.')} (`semcache --help` lists what there is)"
+        )
         return MISCONFIGURED
     return code if isinstance(code, int) else 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import statistics
 import tempfile
@@ -63,7 +62,7 @@ def packages() -> Iterator[Finding]:
         yield Finding(
             f"extra {extra}",
             None if missing else True,
-            f"not installed: {', '.join(missing)}"
+            "not installed"
             if missing
             else ", ".join(f"{name} {version}" for name, version in versions.items()),
             f'pip install "langchain-semcache[{extra}]"' if missing else "",
@@ -92,29 +91,25 @@ def encoder(config: SemcacheConfig) -> tuple[Finding, Encoder | None]:
     return Finding(f"encoder {config.encoder}", True, detail), made
 
 
-def place(config: SemcacheConfig, made: Encoder) -> Iterator[Finding]:
-    """Whether the configured place can be used; nothing is made in it."""
-    name = shown(config.location)
+def place(config: SemcacheConfig, made: Encoder) -> Finding:
+    """Whether the configured place can be used; no cache is made in it."""
+    what = f"place {shown(config.location)}"
     if config.location == ":memory:":
-        yield Finding("place :memory:", True, "forgotten when the process ends")
-        return
-    if not config.is_url:
-        directory = Path(config.location)
-        if not holds_store(directory):
-            yield _empty(directory)
-            return
+        return Finding(what, True, "forgotten when the process ends")
+    directory = Path(config.location)
+    if not config.is_url and not holds_store(directory) and not _foreign(directory):
+        return _empty(what, directory)
     try:
-        with (
-            Semcache.open(config, encoder=made)
-            if not config.is_url
-            else open_existing(config) as cache
-        ):
-            described = cache.stats()
+        if config.is_url:
+            open_existing(config).close()
+        # A directory that holds something else is refused here, before anything is written.
+        with Semcache.open(config, encoder=made) as cache:
+            stats = cache.stats()
     except SemcacheError as error:
-        yield Finding(f"place {name}", False, *_told(error))
-        return
-    facts = ", ".join(f"{key} {value}" for key, value in described.index.items())
-    yield Finding(f"place {name}", True, f"{facts}, entries here {described.entries}")
+        return Finding(what, False, *_told(error))
+    told = {name: value for name, value in stats.index.items() if value is not None}
+    facts = ", ".join(f"{name} {value}" for name, value in told.items())
+    return Finding(what, True, f"{facts}, entries of this namespace {stats.entries}")
 
 
 def self_test(config: SemcacheConfig, made: Encoder) -> Iterator[Finding]:
@@ -169,19 +164,25 @@ _DEAF = "use --encoder local, or lower similarity_threshold if you raised it"
 _REPORT = "raise similarity_threshold if you lowered it; otherwise please report this"
 
 
-def _empty(directory: Path) -> Finding:
+def _foreign(directory: Path) -> bool:
+    return directory.exists() and (not directory.is_dir() or any(directory.iterdir()))
+
+
+def _empty(what: str, directory: Path) -> Finding:
     above = directory
     while not above.exists():
         above = above.parent
-    writable = above.is_dir() and os.access(above, os.W_OK | os.X_OK)
-    if writable:
-        return Finding(f"place {directory}", True, "no cache there yet; made when first used")
-    return Finding(
-        f"place {directory}",
-        False,
-        f"{above} cannot be written to",
-        "choose a directory that this user may create and write, with --location",
-    )
+    try:
+        # Trying is the only test that knows read-only mounts and quotas.
+        with tempfile.TemporaryDirectory(prefix=".semcache-doctor-", dir=above):
+            return Finding(what, True, "no cache there yet; it is made when first used")
+    except OSError as error:
+        return Finding(
+            what,
+            False,
+            f"{above} cannot be written to ({error.strerror})",
+            "choose a directory that this user may create and write, with --location",
+        )
 
 
 def _told(error: SemcacheError) -> tuple[str, str]:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
 from langchain_semcache.cli import screen
 from langchain_semcache.cli.demo_corpus import STREAM
-from langchain_semcache.cli.demo_run import Run, Turn, play
+from langchain_semcache.cli.demo_run import NAMESPACE, Run, Turn, play
 from langchain_semcache.cli.demo_summary import Summary, document, summarise
 from langchain_semcache.cli.options import Where, spread
 from langchain_semcache.records import Reason
-
-SIDE_BY_SIDE = 110
-"""Columns from which two questions fit beside each other."""
 
 
 @spread
@@ -31,12 +36,15 @@ def demo(
         float, typer.Option(min=0, help="Price of a million tokens, in dollars.")
     ] = 10.0,
 ) -> None:
-    """Send 78 support questions through a LangChain chain and see what is served from the cache.
+    """Send a morning of support questions through a LangChain chain and see what the cache serves.
 
     The model is a local stand-in: no key, no network. The entries live in a namespace of their
     own, "demo", and stay: the second run finds them.
     """
-    run = play(where.settings(), delay=delay, fresh=fresh, watch=_watched)
+    config = where.settings()
+    with _bar() as bar:
+        task = bar.add_task("loading the encoder", total=len(STREAM))
+        run = play(config, delay=delay, fresh=fresh, watch=partial(_watched, bar, task))
     summary = summarise(run, price_per_million)
     if where.json:
         screen.write_json(document(run, summary, price_per_million))
@@ -50,36 +58,38 @@ def demo(
     out.print(screen.facts(_facts(run, summary, price_per_million)))
 
 
-def _watched(turns: Iterator[Turn]) -> Sequence[Turn]:
+def _bar() -> Progress:
     """A progress bar on standard error, if that is a terminal."""
     console = screen.err()
-    columns = (
+    return Progress(
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.description}"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
     )
+
+
+def _watched(bar: Progress, task: TaskID, turns: Iterator[Turn]) -> Sequence[Turn]:
     done: list[Turn] = []
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
-        task = progress.add_task("", total=len(STREAM))
-        for turn in turns:
-            done.append(turn)
-            hits = sum(one.decision.hit for one in done)
-            progress.update(task, advance=1, description=f"{hits} from the cache")
+    for turn in turns:
+        done.append(turn)
+        hits = sum(one.decision.hit for one in done)
+        bar.update(task, advance=1, description=f"{hits} from the cache")
     return done
 
 
 def _opening(run: Run) -> Text:
     found = (
-        f"{run.found} entries of an earlier run found in {run.location}: the cache persisted."
+        f"{run.found} entries of an earlier run were found: the cache persisted."
         if run.found
-        else f"Nothing stored yet in {run.location}."
+        else "The cache is empty."
     )
     return Text.assemble(
-        ("prompt | model | StrOutputParser", "bold"),
-        f" with set_llm_cache(SemanticCache({run.location!r}))\n",
+        (f"set_llm_cache(SemanticCache({run.location!r}, namespace={NAMESPACE!r}))\n", "bold"),
+        ("chain = prompt | model | StrOutputParser()\n", "bold"),
         f"{len(run.turns)} questions in English and Chinese; ",
         f"the model takes {run.delay * 1000:.0f} ms an answer. {found}",
     )
@@ -112,18 +122,18 @@ def _blocks(run: Run, width: int) -> Iterator[tuple[str, str, Table]]:
 
 
 def _neighbours(turns: Sequence[Turn], width: int) -> Table:
-    """What was asked and what it was compared with, beside each other where there is room."""
-    wide = ("asked", "nearest stored question") if width >= SIDE_BY_SIDE else ("asked / stored",)
-    table = screen.table("sim", *wide, "reason", right=("sim",), wide=wide)
+    wide = screen.pair_columns("asked", "stored", width)
+    roomy, traps = len(wide) > 1, any(turn.ask.kind.is_trap for turn in turns)
+    last = ("reason", "what differs") if roomy and traps else ("reason",)
+    table = screen.table("sim", *wide, *last, right=("sim",), wide=wide)
     for turn in turns:
         near = turn.decision.similarity
-        pair = [screen.short(text, 160) for text in (turn.ask.text, turn.decision.question or "–")]
-        pair[1].stylize("dim")
-        shown = pair if len(wide) > 1 else [Text("\n").join(pair)]
-        reason = Text(str(turn.decision.reason))
+        questions = screen.pair(turn.ask.text, turn.decision.question or "–", width)
+        told = [Text(str(turn.decision.reason))]
         if turn.ask.kind.is_trap:
-            reason.append(f"\n{turn.ask.kind}", style="dim")
-        table.add_row("–" if near is None else f"{near:.3f}", *shown, reason)
+            told.append(Text(str(turn.ask.kind), style="dim"))
+        reason = told if roomy else [Text("\n").join(told)]
+        table.add_row("–" if near is None else f"{near:.3f}", *questions, *reason)
     return table
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from langchain_semcache import SemanticCache
 from langchain_semcache.cli.demo_corpus import ANSWERS, STREAM, SYSTEM, Ask, Kind
 from langchain_semcache.cli.demo_model import DemoChatModel, chain, global_cache, tokens
+from langchain_semcache.cli.places import shown
 from langchain_semcache.clock import Clock, SystemClock
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.events import Event, LookupHit, LookupMissed
@@ -112,7 +113,7 @@ def play(
         with global_cache(cache):
             turns = watch(_turns(model, recorder, clock or SystemClock()))
         return Run(
-            location=config.location,
+            location=shown(config.location),
             found=found,
             calls=model.calls,
             delay=delay,

@@ -41,16 +41,17 @@ def _findings(config: SemcacheConfig) -> Iterator[Finding]:
     finding, encoder = checks.encoder(config)
     yield finding
     if encoder is not None:
-        yield from checks.place(config, encoder)
+        yield checks.place(config, encoder)
         yield from checks.self_test(config, encoder)
 
 
 def _line(finding: Finding) -> Table:
     sign = Text("–", style="dim") if finding.good is None else screen.mark(finding.good)
     text = Text.assemble((finding.what, "bold"), "  ", screen.clean(finding.detail))
-    if finding.fix:
-        style = "dim" if finding.good is None else "yellow"
-        text.append(f"\n→ {screen.clean(finding.fix)}", style=style)
+    if finding.fix and finding.good is None:
+        text.append(f"; {screen.clean(finding.fix)}", style="dim")
+    elif finding.fix:
+        text.append(f"\n→ {screen.clean(finding.fix)}", style="yellow")
     line = Table.grid(padding=(0, 1))
     line.add_row(sign, text)
     return line

@@ -51,10 +51,10 @@ def _named(cache: Semcache, entry_id: str) -> Entry:
     found = [entry for entry in cache.entries() if entry.id.startswith(wanted)]
     if len(found) == 1:
         return found[0]
-    problem = "no entry" if not found else f"{len(found)} entries"
+    problem = "no id begins" if not found else f"{len(found)} ids begin"
     fix = "`semcache show` lists the ids" if not found else "give more of the id"
     raise ConfigurationError(
-        f"{problem} in namespace {cache.config.namespace!r} begin with {entry_id!r}: {fix}"
+        f"{problem} with {entry_id!r} in namespace {cache.config.namespace!r}: {fix}"
     )
 
 
@@ -66,10 +66,9 @@ def _list(cache: Semcache, entries: list[Entry]) -> None:
         out.print(f"No entries in {shown(config.location)}, {title}.")
         return
     now = SystemClock().now()
+    wide = screen.pair_columns("question", "answer", out.width)
     table = screen.table(
-        *("id", "age", "expires in", "model", "question", "answer"),
-        right=("age", "expires in"),
-        wide=("question", "answer"),
+        *("id", "age", "expires in", "model", *wide), right=("age", "expires in"), wide=wide
     )
     for entry in entries:
         table.add_row(
@@ -77,8 +76,7 @@ def _list(cache: Semcache, entries: list[Entry]) -> None:
             screen.span(now - entry.created_at),
             _expiry(entry, now),
             screen.short(entry.model or "–", 14),
-            screen.short(entry.question, 60),
-            screen.short(_answer(cache, entry), 60),
+            *screen.pair(entry.question, _answer(cache, entry), out.width),
         )
     out.print(screen.heading(shown(config.location), f"{title}, newest first"))
     out.print(table)

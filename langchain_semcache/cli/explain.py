@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
 from langchain_semcache.cli import screen
@@ -20,7 +21,16 @@ from langchain_semcache.cli.places import open_existing
 from langchain_semcache.client import Semcache
 from langchain_semcache.engine import flow
 from langchain_semcache.engine.sync_driver import SyncDriver
-from langchain_semcache.records import JSON, Decision, Entry, Query, Request, Scope, Selection
+from langchain_semcache.records import (
+    JSON,
+    Decision,
+    Entry,
+    Query,
+    Reason,
+    Request,
+    Scope,
+    Selection,
+)
 
 MOST_SCOPES = 200
 """Scopes and histories that a question is put to; the ones stored to last come first."""
@@ -117,26 +127,29 @@ def _print(question: str, threshold: float, looks: Sequence[Look]) -> None:
     out.print(_outcome(best))
     shown = [look for look in looks if look.decision.verdicts]
     if shown:
-        table = screen.table(
-            *("", "sim", "verdict", "detail", "stored question", "scope"),
-            right=("sim",),
-            wide=("detail", "stored question"),
-        )
-        for look in shown:
-            for verdict in look.decision.verdicts:
-                table.add_row(
-                    screen.mark(verdict.reason == "semantic"),
-                    f"{verdict.candidate.similarity:.3f}",
-                    str(verdict.reason),
-                    screen.short(verdict.detail, 60),
-                    screen.short(verdict.candidate.entry.question, 80),
-                    look.scope[:8],
-                )
         out.print()
-        out.print(table)
-    others = len(shown) - 1
-    if others > 0:
+        out.print(_candidates(shown))
+    if len(shown) > 1:
         out.print(Text(f"\n{len(shown)} scopes hold answers; none is served to another.", "dim"))
+
+
+def _candidates(shown: Sequence[Look]) -> Table:
+    scopes = ("scope",) if len(shown) > 1 else ()
+    columns = ("", "sim", "stored question", "verdict", *scopes)
+    table = screen.table(*columns, right=("sim",), wide=("stored question",))
+    for look in shown:
+        for verdict in look.decision.verdicts:
+            told = Text(str(verdict.reason))
+            if verdict.detail and verdict.reason is not Reason.BELOW_THRESHOLD:
+                told.append("\n").append_text(screen.short(verdict.detail, 34)).stylize("dim")
+            table.add_row(
+                screen.mark(verdict.reason is Reason.SEMANTIC),
+                f"{verdict.candidate.similarity:.3f}",
+                screen.short(verdict.candidate.entry.question, 200),
+                told,
+                *((look.scope[:8],) if scopes else ()),
+            )
+    return table
 
 
 def _outcome(look: Look) -> Text:

@@ -17,6 +17,9 @@ from rich.text import Text
 
 from langchain_semcache.records import JSON
 
+SIDE_BY_SIDE = 110
+"""Columns of a terminal from which two texts fit beside each other."""
+
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
 
@@ -74,6 +77,18 @@ def table(*columns: str, right: Sequence[str] = (), wide: Sequence[str] = ()) ->
             made.add_column(column, justify=side, no_wrap=True)
     made.expand = bool(wide)
     return made
+
+
+def pair(first: str, second: str, width: int) -> list[Text]:
+    """Two cells, the second quieter; or where it is narrow one cell, with the second below."""
+    cells = [short(first, 160), short(second, 160)]
+    cells[1].stylize("dim")
+    return cells if width >= SIDE_BY_SIDE else [Text("\n").join(cells)]
+
+
+def pair_columns(first: str, second: str, width: int) -> tuple[str, ...]:
+    """The titles above `pair`."""
+    return (first, second) if width >= SIDE_BY_SIDE else (f"{first} / {second}",)
 
 
 def facts(pairs: Mapping[str, object]) -> Table:

@@ -107,7 +107,8 @@ def _readable(report: dict[str, JSON]) -> dict[str, object]:
     facts["encoder"] = f"{report['encoder']}, hits from {report['similarity_threshold']:g} on"
     index = report["index"]
     if isinstance(index, dict):
-        facts["index"] = ", ".join(f"{name} {value}" for name, value in index.items())
+        told = {name: value for name, value in index.items() if value is not None}
+        facts["index"] = ", ".join(f"{name} {value}" for name, value in told.items())
     return facts
 
 
