@@ -45,9 +45,12 @@ class OnnxEncoder:
     """
 
     dimension = 512
-    max_tokens = 128
-    """A question beyond this is not compared by meaning: the model averages over words, so in a
-    long text what is asked weighs too little (see docs/explanation/encoders.md)."""
+    max_tokens = 64
+    """Pieces of a question that is compared by meaning; about 250 English or 90 Chinese characters.
+
+    The model averages over words: behind 100 shared words, two different requests are as near as
+    two paraphrases. Fewer than one question in 200 is longer (docs/explanation/encoders.md).
+    """
 
     similarity_threshold = 0.9
 
