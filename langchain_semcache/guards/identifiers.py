@@ -18,12 +18,13 @@ from langchain_semcache.guards._reading import Reading, Refusal, shown, stem
 from langchain_semcache.records import Reason
 
 _CODE = re.compile(
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"  # e-mail
+    r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+"  # e-mail
     r"|https?://[^\s<>\"']+"
     r"|(?<![\w-])--?[A-Za-z][\w-]*"  # flags
-    r"|(?<!\w)(?:[\w.-]*/)+[\w.-]+\.\w+|(?<!\w)/[\w.-]+(?:/[\w.-]+)+"  # paths
+    r"|(?<![\w./-])(?:[\w.-]{0,64}/){1,16}[\w.-]{1,64}\.\w+"
+    r"|(?<![\w./-])/[\w.-]+(?:/[\w.-]+)+"  # paths
     r"|\b[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+\b"  # snake_case
-    r"|\b[\w-]+\.(?:py|js|ts|go|rs|java|c|h|cpp|md|txt|csv|json|ya?ml|toml|xml|html?|css|pdf|docx?|"
+    r"|(?<![\w-])[\w-]{1,64}\.(?:py|js|ts|go|rs|java|c|h|cpp|md|txt|csv|json|ya?ml|toml|xml|html?|css|pdf|docx?|"
     r"xlsx?|sh|sql|ini|cfg|conf|log|zip|tar|gz|png|jpe?g|exe|dll)\b"
     r"|\b[a-z]+[A-Z]\w+\b"  # camelCase
     r"|`[^`\n]+`",
@@ -166,7 +167,7 @@ def _one_slip(short: str, long: str) -> bool:
 
 def _replaced(question: Reading, stored: Reading) -> Refusal | None:
     """A name in one sentence, another word in its place, and all else the same."""
-    if len(question.words) != len(stored.words) or question.has_han:
+    if len(question.words) != len(stored.words) or question.has_han or stored.has_han:
         return None
     pairs = [(a, b) for a, b in zip(question.words, stored.words, strict=True) if a != b]
     if len(pairs) != 1:

@@ -22,7 +22,6 @@ _SCRIPTS = {
     "Hebrew": re.compile(r"[\u0590-\u05ff]"),
     "Greek": re.compile(r"[\u0370-\u03ff]"),
 }
-_LATIN_WORD = re.compile(r"[a-zA-Z\u00c0-\u024f]{2,}")
 _LETTERS_A_WORD = 1.5
 _CLEAR = 2.0
 _ENOUGH_WORDS = 2
@@ -40,25 +39,28 @@ def check(question: Reading, stored: Reading) -> Refusal | None:
 def language(reading: Reading) -> str:
     """A script, or a language that is written in Latin letters; empty when it is not clear.
 
-    Latin words inside a Chinese sentence are names and code: it stays Chinese.
+    Latin words inside a Chinese sentence are names and code: only the little words of a
+    language ("the", "is") can make a mixed sentence a European one.
     """
-    text = reading.text
-    weights = {"Latin": float(len(_LATIN_WORD.findall(text)))}
-    if not text.isascii():
-        for script, pattern in _SCRIPTS.items():
-            weights[script] = len(pattern.findall(text)) / _LETTERS_A_WORD
-        if weights["kana"]:  # Japanese writes both
-            weights["kana"] += weights.pop("Han")
-    ranked = sorted(((weight, script) for script, weight in weights.items()), reverse=True)
-    best, script = ranked[0]
-    if not best or (len(ranked) > 1 and best < _CLEAR * ranked[1][0]):
-        return ""
-    return _latin(reading) if script == "Latin" else script
+    latin, votes = _latin(reading)
+    if reading.text.isascii():
+        return latin
+    weights = {
+        script: len(pattern.findall(reading.text)) / _LETTERS_A_WORD
+        for script, pattern in _SCRIPTS.items()
+    }
+    if weights["kana"]:  # Japanese writes both
+        weights["kana"] += weights.pop("Han")
+    (most, script), (next_most, _) = sorted(((w, s) for s, w in weights.items()), reverse=True)[:2]
+    if not most or votes >= _CLEAR * most:
+        return latin
+    return script if most >= _CLEAR * max(next_most, votes) else ""
 
 
-def _latin(reading: Reading) -> str:
-    """Which European language the little words belong to."""
+def _latin(reading: Reading) -> tuple[str, int]:
+    """The European language of the little words, if that is clear, and how many there are."""
     present = set(reading.words)
     votes = [(len(present & words), name) for name, words in LANGUAGES.items()]
     (most, best), (next_most, _) = sorted(votes, reverse=True)[:2]
-    return best if most >= _ENOUGH_WORDS and most >= _CLEAR * next_most else ""
+    clear = most >= _ENOUGH_WORDS and most >= _CLEAR * next_most
+    return (best if clear else ""), most

@@ -151,7 +151,10 @@ class Canonicaliser:
         if hasattr(value, "get_secret_value"):
             return {"$type": "secret"}
         if callable(dump := getattr(value, "model_dump", None)):
-            return self._dumped(value, dump(), depth)
+            try:
+                return self._dumped(value, dump(), depth)
+            except Exception:  # noqa: BLE001 - foreign code
+                return self._unidentifiable(value)
         if dataclasses.is_dataclass(value):
             names = [field.name for field in dataclasses.fields(value)]
             return self._dumped(value, {name: getattr(value, name) for name in names}, depth)

@@ -26,7 +26,7 @@ _VOLATILE = words(
     """
     annotations artifact cache_control example finish_reason id index invalid_tool_calls
     lc_attributes lc_id lc_secrets model_config model_extra model_fields_set
-    provider_specific_fields response_metadata run_id status timestamp usage usage_metadata
+    provider_specific_fields response_metadata run_id status usage usage_metadata
     """
 )
 _PLAIN = {"role", "content"}
@@ -139,8 +139,9 @@ def _calls(fields: Mapping[str, object], seen: set[str], findings: Findings) -> 
     extra = fields.get("additional_kwargs")
     extra = extra if isinstance(extra, Mapping) else {}
     listed = fields.get("tool_calls") or extra.get("tool_calls")
-    if isinstance(listed, (list, tuple)):
-        calls = [read_call(raw, findings) for raw in listed]
+    if listed:
+        items = listed if isinstance(listed, (list, tuple)) else [listed]
+        calls = [read_call(raw, findings) for raw in items]
         return [call for call in calls if call.id not in seen]
     single = fields.get("function_call") or extra.get("function_call")
     return [read_call(single, findings)] if single else []

@@ -35,7 +35,8 @@ def answer_changing(
     remembers what could not be identified.
     """
     kept: dict[str, JSON] = {}
-    for name, value in parameters.items():
+    for key, value in parameters.items():
+        name = str(key)
         if value is None or is_volatile(name, settings.volatile_parameters):
             continue
         if is_secret(name, settings.secret_names):
@@ -80,7 +81,7 @@ def _parsed(value: object) -> object:
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             parsed: object = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return value
         return parsed
     return value

@@ -27,6 +27,9 @@ _VOLATILE = words(
 )
 
 
+_OWN_IDS = "lc_"  # made up by LangChain for a block that had none
+
+
 @dataclass(slots=True)
 class Findings:
     """What reading a conversation brought to light, beside its messages."""
@@ -94,15 +97,19 @@ def _mapping(raw: Mapping[str, object], findings: Findings) -> Part | ToolCall |
 
 def _other(kind: str, raw: Mapping[str, object], findings: Findings) -> Part:
     body = _extras(raw)
+    part_id = raw.get("id")
+    if part_id is not None and kind not in _THOUGHT and not str(part_id).startswith(_OWN_IDS):
+        body["id"] = part_id  # a stored file is named by nothing else
     if kind in _MEDIA:
         findings.has_media = True
         if isinstance(url := body.get(kind), str):  # the short form of {"url": …}
             body[kind] = {"url": url}
         return Part(PartKind.MEDIA, findings.canonical({"type": kind, **body}))
-    for name in ("tool_use_id", "tool_call_id", "call_id"):
-        if name in body:
-            body[name] = findings.ordinal(body[name])
-    findings.has_tools |= "tool" in kind or "function" in kind
+    if "tool" in kind or "function" in kind:
+        findings.has_tools = True
+        for name in ("id", "tool_use_id", "tool_call_id", "call_id"):
+            if name in body:
+                body[name] = findings.ordinal(body[name])
     findings.has_unknown |= kind not in _THOUGHT
     return Part(PartKind.OPAQUE, findings.canonical({"type": kind, **body}))
 
@@ -149,7 +156,7 @@ def parsed_json(value: object) -> object:
     if isinstance(value, str) and value.lstrip()[:1] == "{":
         try:
             parsed: object = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return value
         return parsed
     return value

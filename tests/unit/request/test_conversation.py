@@ -16,7 +16,6 @@ from langchain_core.messages import (
 )
 
 from langchain_semcache.records import Message, Part, PartKind, Reason, ToolCall
-
 from tests.unit.request.conftest import Resolve
 
 BIG = "data:image/png;base64," + "A" * 2_000_000
@@ -211,6 +210,8 @@ MEDIA: list[list[dict[str, Any]]] = [
     [text("Describe"), {"type": "file", "file": {"file_id": "f1"}}],
     [text("Describe"), {"type": "file", "file": {"file_id": "f2"}}],
     [text("Describe"), {"type": "image", "source": {"type": "base64", "data": "AA"}}],
+    [text("Describe"), {"type": "image", "source_type": "id", "id": "file-1"}],
+    [text("Describe"), {"type": "image", "source_type": "id", "id": "file-2"}],
     [text("Describe"), {"type": "document", "source": {"type": "text", "data": "AA"}}],
     [text("Describe"), image(BIG)],
     [text("Describe"), image(BIG + "B")],
@@ -226,6 +227,21 @@ def test_other_media_are_another_request(ask: Resolve) -> None:
         assert len({getattr(query, name) for query in queries}) == len(MEDIA)
     assert ask("Describe").query.fingerprint not in {query.fingerprint for query in queries}
     assert len(repr(queries)) < 10_000
+
+
+def test_an_id_made_up_for_a_block_is_volatile(ask: Resolve) -> None:
+    """A block that names its picture by URL may get another id each time."""
+    blocks = [{"type": "image", "url": "http://h/a", "id": f"lc_{n}"} for n in range(2)]
+    assert ask([user(blocks[:1])]).query == ask([user(blocks[1:])]).query
+
+
+def test_odd_calls_and_names_are_no_error(ask: Resolve) -> None:
+    """What no client should send has an identity all the same."""
+    for calls in ({"name": "f"}, "f", [7], [{}]):
+        assert ask([user("q"), assistant("", tool_calls=calls)]).query.exact_only is not None
+    assert ask("q", parameters={1: 2}).scope == ask("q", parameters={"1": 2}).scope
+    nested = "[" * 100_000
+    assert ask("q", parameters={"tools": nested}).cacheable is None
 
 
 def test_an_image_url_may_be_short(ask: Resolve) -> None:

@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.records import Reason
 from langchain_semcache.request import RequestSettings, Resolved, tenant_digest
-
 from tests.unit.request.conftest import Resolve
 
 TOOL = {"type": "function", "function": {"name": "a", "parameters": {"x": 1, "y": {"z": [1, 2]}}}}

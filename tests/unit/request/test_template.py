@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from langchain_semcache.records import Reason
 from langchain_semcache.request import RequestSettings
 from langchain_semcache.request.template import split_question
-
 from tests.unit.request.conftest import Resolve
 
 CONTEXT = "The shop sells lamps. The price is 10. " * 80
