@@ -1,0 +1,188 @@
+"""Both drivers carry out the same flow: failures, deadlines, memory of vectors, the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from langchain_semcache import AsyncSemcache, Decision, Reason, Request, Response, Semcache
+from langchain_semcache.errors import IndexUnavailable
+from langchain_semcache.index.memory import MemoryIndex
+from langchain_semcache.ports import Vectors
+from langchain_semcache.testing.cache_machine import TEXTS, TableEncoder
+
+FIRST, SECOND = (Request(messages=text, model="m") for text in TEXTS[:2])
+ANSWER = Response.from_text("so")
+
+
+class CountingEncoder(TableEncoder):
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.threads: set[str] = set()
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        self.texts += texts
+        self.threads.add(threading.current_thread().name)
+        return super().encode(texts)
+
+
+class RemoteIndex(MemoryIndex):
+    """An index behind a network that can be cut or stall."""
+
+    may_block = True
+
+    def __init__(self) -> None:
+        super().__init__(TableEncoder.dimension)
+        self.broken = False
+        self.stalls = threading.Event()
+        self.stalls.set()
+        self.calls = 0
+        self.threads: set[str] = set()
+
+    def fetch(self, entry_id, *, now):
+        self.calls += 1
+        self.threads.add(threading.current_thread().name)
+        if self.broken:
+            raise IndexUnavailable("cut off")
+        assert self.stalls.wait(10)
+        return super().fetch(entry_id, now=now)
+
+
+class Colour:
+    """One cache, asked in one colour or the other."""
+
+    def __init__(self, name: str, **settings: object) -> None:
+        self.encoder = CountingEncoder()
+        self.sync = Semcache.open(
+            ":memory:", encoder=self.encoder, similarity_threshold=0.9, **settings
+        )
+        self.asynchronous = AsyncSemcache(self.sync.core)
+        self.is_async = name == "async"
+
+    def lookup(self, request: Request) -> Decision:
+        if self.is_async:
+            return asyncio.run(self.asynchronous.lookup(request))
+        return self.sync.lookup(request)
+
+    def store(self, request: Request) -> bool:
+        if self.is_async:
+            return asyncio.run(self.asynchronous.store(request, ANSWER)).stored
+        return self.sync.store(request, ANSWER).stored
+
+
+@pytest.fixture(params=["sync", "async"])
+def opened(request):
+    made: list[Colour] = []
+
+    def make(**settings: object) -> Colour:
+        made.append(Colour(request.param, **settings))
+        return made[-1]
+
+    yield make
+    for colour in made:
+        colour.sync.close()
+
+
+def test_a_miss_embeds_once_and_the_store_after_it_not_again(opened):
+    cache = opened()
+    assert cache.lookup(FIRST).reason is Reason.NO_CANDIDATE
+    assert cache.store(FIRST)
+    assert cache.encoder.texts == [TEXTS[0]]
+    hit = cache.lookup(SECOND)
+    assert (hit.reason, hit.response) == (Reason.SEMANTIC, ANSWER)
+    assert cache.encoder.texts == [TEXTS[0], TEXTS[1]]
+
+
+def test_the_stages_of_a_lookup_are_named_and_timed(opened):
+    cache = opened()
+    stages = cache.lookup(FIRST).stages
+    assert set(stages) == {"resolve", "fetch", "embed", "search", "decide"}
+    assert all(seconds >= 0 for seconds in stages.values())
+
+
+def test_a_backend_that_fails_is_left_alone_after_a_few_times(opened):
+    index = RemoteIndex()
+    cache = opened(index=index, breaker_failures=3, breaker_cooldown_seconds=600)
+    index.broken = True
+    reasons = {cache.lookup(FIRST).reason for _ in range(20)}
+    assert reasons == {Reason.INDEX_UNAVAILABLE}
+    assert index.calls == 3
+
+
+def test_a_backend_that_stalls_costs_its_deadline_once(opened):
+    index = RemoteIndex()
+    cache = opened(index=index, deadline_seconds=0.2, breaker_cooldown_seconds=600)
+    index.stalls.clear()
+    started = time.monotonic()
+    try:
+        for _ in range(20):
+            assert cache.lookup(FIRST).reason is Reason.INDEX_UNAVAILABLE
+        assert time.monotonic() - started < 2
+        assert index.calls == 1
+    finally:
+        index.stalls.set()
+
+
+def test_hits_come_back_when_the_backend_does(opened):
+    index = RemoteIndex()
+    cache = opened(index=index, breaker_failures=1, breaker_cooldown_seconds=0.01)
+    assert cache.store(FIRST)
+    index.broken = True
+    assert not cache.lookup(FIRST).hit
+    index.broken = False
+    time.sleep(0.02)
+    assert cache.lookup(FIRST).hit
+
+
+def test_strict_mode_raises_what_would_have_been_a_miss(opened):
+    index = RemoteIndex()
+    cache = opened(index=index, strict=True)
+    index.broken = True
+    with pytest.raises(IndexUnavailable, match="cut off"):
+        cache.lookup(FIRST)
+
+
+def test_an_index_in_this_process_is_asked_without_a_thread():
+    cache = Colour("sync")
+    index = RemoteIndex()
+    index.may_block = False
+    with Semcache.open(":memory:", encoder=cache.encoder, index=index) as direct:
+        direct.lookup(FIRST)
+    assert index.threads == {threading.current_thread().name}
+    cache.sync.close()
+
+
+async def test_nothing_is_computed_on_the_event_loop():
+    encoder, index = CountingEncoder(), RemoteIndex()
+    index.may_block = False
+    async with await AsyncSemcache.open(":memory:", encoder=encoder, index=index) as cache:
+        await cache.lookup(FIRST)
+        await cache.store(FIRST, ANSWER)
+        await cache.lookup(FIRST)
+    here = threading.current_thread().name
+    assert here not in encoder.threads | index.threads
+
+
+async def test_a_cancelled_lookup_leaves_nothing_locked():
+    index = RemoteIndex()
+    async with await AsyncSemcache.open(
+        ":memory:", encoder=CountingEncoder(), index=index
+    ) as cache:
+        await cache.store(FIRST, ANSWER)
+        index.stalls.clear()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(cache.lookup(FIRST), 0.05)
+        index.stalls.set()
+        assert (await cache.lookup(FIRST)).hit
+
+
+def test_one_cache_works_in_one_event_loop_after_another(opened):
+    cache = opened()
+    cache.is_async = True
+    assert cache.store(FIRST)
+    assert cache.lookup(FIRST).hit
+    assert cache.lookup(SECOND).hit
