@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, Generation, GenerationChunk
 from pydantic import JsonValue, TypeAdapter
+from pydantic_core import to_jsonable_python
 
 from langchain_semcache.errors import CorruptEntry
 from langchain_semcache.records import JSON, Decision, Response
@@ -99,12 +100,12 @@ def dump_message(message: BaseMessage) -> JSON:
     """A message as data, with the name of its class.
 
     Raises:
-        Unstorable: It is no plain AIMessage, AIMessageChunk or ToolMessage.
+        Unstorable: It is no plain AIMessage, AIMessageChunk or ToolMessage, or JSON cannot hold it.
     """
     name = type(message).__name__
     if MESSAGES.get(name) is not type(message):
         raise Unstorable(f"messages of class {name} are not stored")
-    return {"class": name, "fields": _JSON.validate_python(message.model_dump(mode="json"))}
+    return {"class": name, "fields": _data(message.model_dump())}
 
 
 def load_message(item: JSON, decision: Decision) -> BaseMessage:
@@ -124,12 +125,20 @@ def load_message(item: JSON, decision: Decision) -> BaseMessage:
 
 def _dump(generation: Generation) -> JSON:
     name = type(generation).__name__
-    info = _JSON.validate_python(generation.model_dump(mode="json")["generation_info"])
+    info = _data(generation.generation_info)
     if isinstance(generation, ChatGeneration) and _CHAT.get(name) is type(generation):
         return {"class": name, "message": dump_message(generation.message), "info": info}
     if _PLAIN.get(name) is type(generation):
         return {"class": name, "text": generation.text, "info": info}
     raise Unstorable(f"generations of class {name} are not stored")
+
+
+def _data(value: object) -> JSON:
+    try:
+        # Infinity stays what it is, and is refused later: as null it would come back as another value.
+        return _JSON.validate_python(to_jsonable_python(value, inf_nan_mode="constants"))
+    except ValueError as error:
+        raise Unstorable(f"a reply that JSON cannot hold ({type(error).__name__})") from error
 
 
 def _load(item: JSON, decision: Decision) -> Generation:

@@ -56,7 +56,9 @@ def is_handle(class_path: object) -> bool:
 
     A class with a `repr` of its own shows a value, and LangChain has left the value out.
     """
-    if not isinstance(class_path, list) or not all(isinstance(part, str) for part in class_path):
+    if not isinstance(class_path, list) or not class_path:
+        return False
+    if not all(isinstance(part, str) for part in class_path):
         return False
     found = getattr(sys.modules.get(".".join(class_path[:-1])), class_path[-1], None)
     return isinstance(found, type) and found.__repr__ is object.__repr__
