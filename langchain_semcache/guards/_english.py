@@ -57,7 +57,7 @@ UNITS = {
 
 NEGATORS = words(
     "not no never without cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt "
-    "shouldnt couldnt hasnt havent hadnt aint nor neither none nobody nothing nowhere non"
+    "shouldnt couldnt hasnt havent hadnt aint nor neither none nobody nothing nowhere"
 )
 # Either word or either list of words, by stem: the answer to one does not answer the other.
 OPPOSITES: tuple[tuple[list[str], list[str]], ...] = tuple(
@@ -85,6 +85,10 @@ OPPOSITES: tuple[tuple[list[str], list[str]], ...] = tuple(
     old/new|young happy/sad|unhappy correct/incorrect|wrong single/married incoming/outgoing
     deposit/withdraw|withdrawal expand/collapse north/south east/west northern/southern
     eastern/western wet/dry thick/thin success|succeed/failure|fail light/dark|heavy
+    he|him|his/she|her|hers over/under|most larger|bigger|greater|higher/smaller|lower
+    largest|biggest/smallest earlier|sooner/later earliest/latest longer|taller/shorter
+    longest|tallest/shortest next/previous|last better/worse older/younger faster/slower
+    fastest/slowest easier/harder easiest/hardest cheaper/dearer heavier/lighter
     """.split()
     for one, other in [pair.split("/")]
 )

@@ -34,8 +34,7 @@ _QUOTED = re.compile(
     r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{2,80})'(?!\w)|「([^」]+)」|《([^》]+)》|『([^』]+)』"
 )
 _NAME = re.compile(r"(?<![.!?:\n] )(?<!^)(?<![\w'/@.-])[A-Z][\w&+#]*(?:[.-][A-Z0-9]\w*)*")
-_CAPITAL = re.compile(r"\b[A-Z]")
-_TITLE_SHARE = 0.6
+_INNER_CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
 _LATIN_IN_HAN = re.compile(r"[a-z][a-z0-9.+#-]*", re.ASCII)
 _LONG_NAME = 6
 _INFLECTIONS = ("", "s", "es", "'s", "n", "an", "ian", "ns", "ans", "ish", "ese")
@@ -113,11 +112,15 @@ def names(reading: Reading) -> frozenset[str]:
     quoted = {_squash(next(filter(None, groups))) for groups in _QUOTED.findall(reading.text)}
     if reading.has_han:
         return frozenset(quoted | set(_LATIN_IN_HAN.findall(reading.lower)))
-    capitals = len(_CAPITAL.findall(reading.text))
-    if capitals > _TITLE_SHARE * max(1, len(reading.words)) and len(reading.words) > 3:
+    if reading.text.isupper() or _titled(reading.text):
         return frozenset(quoted)
     found = {name.casefold().removesuffix("'s") for name in _NAME.findall(reading.text)}
     return frozenset(quoted | {name for name in found if name not in STOPWORDS})
+
+
+def _titled(text: str) -> bool:
+    """Whether Even the Little Words Have Capitals."""
+    return any(word.lower() in STOPWORDS for word in _INNER_CAPITAL.findall(text))
 
 
 def _names(question: Reading, stored: Reading) -> Refusal | None:

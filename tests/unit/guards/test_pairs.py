@@ -55,6 +55,7 @@ who wrote "Dark Water" | who wrote "White Water"
 call parseInt twice | call parseFloat twice
 why is /etc/hosts empty | why is /etc/fstab empty
 trains to berlin | trains to munich
+Is Carla Berg Danish? | Is Rosa Berg Danish?
 怎么用Redis做缓存 | 怎么用Kafka做缓存
 北京的天气 | 广州的天气
 《红楼梦》的作者是谁 | 《水浒传》的作者是谁
@@ -81,6 +82,8 @@ how to scale up the cluster | how to scale down the cluster
 the pros of nuclear power | the cons of nuclear power
 how do I gain weight | how do I lose weight
 the highest mountain | the lowest mountain
+cities larger than Bonn | cities smaller than Bonn
+is he older than me | is she older than me
 is the service available | is the service unavailable
 people who eat meat | people who never eat meat
 import the data | export the data
@@ -89,6 +92,7 @@ import the data | export the data
 允许拍照的地方 | 禁止拍照的地方
 饭前吃药 | 饭后吃药
 怎么安装打印机 | 怎么卸载打印机
+评分在四分以上的店 | 评分在四分以下的店
 价格上涨的原因 | 价格下跌的原因
 他为什么来 | 他为什么没来
 这样做合法吗 | 这样做违法吗
