@@ -61,7 +61,8 @@ class Canonicaliser:
 
     Strings are NFC, keys sorted, tuples, lists and sets alike, 1 equals 1.0 but not True, keys
     whose value is None are left out. What JSON does not know is written as a mapping with one
-    `$tag`. Reading the JSON of JSON values and writing it again changes nothing.
+    `$tag`; a mapping that looks like one is escaped. Other than that, reading the text as JSON and
+    writing it again changes nothing.
 
     Args:
         drop_secrets: Leave out what is or is named like a credential, so that rotating it does

@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from langchain_semcache.records import Message, Part, PartKind, Query, Reason, Request, Scope
+from langchain_semcache.records import Message, PartKind, Query, Reason, Request, Scope
 from langchain_semcache.request.canonical import Canonicaliser, digest, encode_strings, nfc, packed
 from langchain_semcache.request.messages import Conversation, encode_message, read_conversation
 from langchain_semcache.request.parameters import answer_changing
@@ -73,6 +74,7 @@ def resolve(
     return Resolved(scope=scope, query=query, cacheable=cacheable, detail=detail)
 
 
+@lru_cache(maxsize=1024)
 def tenant_digest(tenant: str) -> str:
     """What `Scope.tenant` and `Entry.tenant` hold. No tenant is a bucket of its own."""
     return digest("tenant", nfc(tenant)) if tenant else digest("no tenant")
@@ -109,16 +111,12 @@ def _question(
     if chosen is None:
         return Split("", "", ""), encode_message(message)
     split = split_question(message.parts[chosen].value, settings)
-    around = Part(PartKind.TEXT, packed(split.before.strip(), split.after.strip()))
-    parts = (*message.parts[:chosen], around, *message.parts[chosen + 1 :])
-    rest = Message(
-        role=message.role,
-        parts=parts,
-        name=message.name,
-        tool_calls=message.tool_calls,
-        tool_call_id=message.tool_call_id,
-    )
-    return split, encode_message(rest)
+    name = "" if message.name is None else f"={message.name}"
+    rest = ["question", message.role, name, split.before.strip(), split.after.strip(), str(chosen)]
+    if len(message.parts) > 1:
+        for place, part in enumerate(message.parts):
+            rest += (part.kind, "" if place == chosen else part.value)
+    return split, packed(*rest)
 
 
 def _exact_only(conversation: Conversation, turn: int, question: str) -> Reason | None:
