@@ -68,6 +68,7 @@ class Canonicaliser:
         drop_secrets: Leave out what is or is named like a credential, so that rotating it does
             not change the text.
         compact: Replace long strings by their digest.
+        extra_secrets: Further names of credentials, in lower case with underscores.
     """
 
     __slots__ = ("_compact", "_drop_secrets", "_extra_secrets", "unidentifiable")
