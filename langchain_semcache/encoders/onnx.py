@@ -21,7 +21,7 @@ from langchain_semcache.ports import Vectors
 FEATURE = "OnnxEncoder"
 EXTRA = "local"
 MAX_THREADS = 4
-"""More threads do not help matrices of this size."""
+"""A batch is small work, and the other cores belong to the application."""
 
 TOKENS_A_RUN = 1024
 """Texts are run together up to this many tokens; bounds the working memory at about 15 MB."""
@@ -46,13 +46,14 @@ class OnnxEncoder:
 
     dimension = 512
     max_tokens = 64
-    """Pieces of a question that is compared by meaning; about 250 English or 90 Chinese characters.
+    """Pieces of a question that is compared by meaning; about 260 English or 70 Chinese characters.
 
     The model averages over words: behind 100 shared words, two different requests are as near as
     two paraphrases. Fewer than one question in 200 is longer (docs/explanation/encoders.md).
     """
 
     similarity_threshold = 0.9
+    """Where, with the guards, 0.37 of the paraphrases and 0.05 of the near misses of QQP pass."""
 
     def __init__(
         self, *, directory: str | os.PathLike[str] | None = None, threads: int | None = None
