@@ -1,0 +1,277 @@
+"""The event loop never waits for the cache, and no loop or thread is a special one."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.globals import set_llm_cache
+from langchain_core.outputs import Generation
+
+from langchain_semcache import Request, Response, SemanticCache
+from langchain_semcache.clock import SystemClock
+from langchain_semcache.index.memory import MemoryIndex
+from langchain_semcache.ports import Vectors
+from langchain_semcache.testing.fakes import Fault, FlakyEncoder, ScriptedEncoder
+from tests.adapters.langchain.conftest import QUESTION
+from tests.adapters.langchain.models import ScriptedModel
+
+GAP = 0.05
+LATE = 0.3
+
+
+class SlowEncoder(ScriptedEncoder):
+    """Takes its time on every batch, as a model would, holding its thread."""
+
+    def encode(self, texts: Any) -> Vectors:
+        time.sleep(LATE)
+        return super().encode(texts)
+
+
+async def _longest_gap(work: Awaitable[Any]) -> float:
+    """The longest time between two ticks of the loop while `work` goes on."""
+    longest = 0.0
+    task = asyncio.ensure_future(work)
+    before = time.perf_counter()
+    while not task.done():
+        await asyncio.sleep(0.005)
+        now = time.perf_counter()
+        longest, before = max(longest, now - before), now
+    await task
+    return longest
+
+
+@pytest.fixture
+def slow(make_cache: Any) -> SemanticCache:
+    encoder = SlowEncoder()
+    cache: SemanticCache = make_cache(
+        encoder=encoder, index=MemoryIndex(encoder.dimension), clock=SystemClock()
+    )
+    return cache
+
+
+async def test_the_loop_ticks_while_the_cache_works(slow: SemanticCache) -> None:
+    """B37: lookup and update leave it alone."""
+    reply = [Generation(text="x")]
+    await slow.alookup("warm up", "m")
+    gaps = [
+        await _longest_gap(slow.alookup("one", "m")),
+        await _longest_gap(slow.aupdate("two", "m", reply)),
+    ]
+    # A machine that is busy with other things stalls now and then; a blocked loop stalls always.
+    if max(gaps) >= GAP:
+        gaps = [
+            await _longest_gap(slow.alookup("three", "m")),
+            await _longest_gap(slow.aupdate("four", "m", reply)),
+        ]
+    assert max(gaps) < min(GAP * 2, LATE / 2)
+
+
+async def test_lookups_share_the_encoder(slow: SemanticCache) -> None:
+    """B37: twenty at once take nowhere near twenty times as long."""
+    started = time.perf_counter()
+    await asyncio.gather(*(slow.alookup(f"question {number}", "m") for number in range(20)))
+    assert time.perf_counter() - started < 5 * LATE
+
+
+def test_one_cache_serves_several_loops(cache: SemanticCache, model: ScriptedModel) -> None:
+    """B37: one `asyncio.run` after the other, and loops in threads of their own."""
+
+    async def ask(text: str) -> str:
+        return str((await model.ainvoke(text)).content)
+
+    first = asyncio.run(ask(QUESTION))
+    assert asyncio.run(ask(QUESTION)) == first
+    with ThreadPoolExecutor(4) as pool:
+        texts = [QUESTION, "a", "b", "c"]
+        replies = list(pool.map(lambda text: asyncio.run(ask(text)), texts))
+    assert replies[0] == first
+    assert asyncio.run(ask("a")) == replies[1]
+
+
+@pytest.mark.services
+def test_one_cache_on_a_server_serves_several_loops(make_cache: Any) -> None:
+    """B37: no connection is bound to a loop that is gone."""
+    from tests.services.qdrant_http import QdrantService
+
+    with QdrantService() as service:
+        model = ScriptedModel(cache=make_cache(service.url, strict=True))
+
+        async def ask() -> str:
+            return str((await model.ainvoke(QUESTION)).content)
+
+        first = asyncio.run(ask())
+        assert [asyncio.run(ask()) for _ in range(3)] == [first] * 3
+        assert model.invoke(QUESTION).content == first
+        assert model.calls == 1
+
+
+async def test_blocking_calls_work_inside_a_loop(cache: SemanticCache, model: ScriptedModel) -> None:
+    """B37: slow for the loop, but no deadlock."""
+    model.invoke(QUESTION)
+    assert (await model.ainvoke(QUESTION)).content == model.invoke(QUESTION).content
+    assert model.calls == 1
+
+
+async def test_a_cancelled_lookup_leaves_nothing_locked(make_cache: Any) -> None:
+    """B37: the cancellation arrives, and the cache works on."""
+    encoder = FlakyEncoder(ScriptedEncoder(), Fault.HANG)
+    cache: SemanticCache = make_cache(
+        encoder=encoder, index=MemoryIndex(64), clock=SystemClock(), deadline_seconds=20
+    )
+    task = asyncio.create_task(cache.alookup("q", "m"))
+    await asyncio.to_thread(encoder.entered.wait, 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    encoder.fault = None
+    encoder.released.set()
+    await cache.aupdate("q", "m", [Generation(text="x")])
+    assert await cache.alookup("q", "m") is not None
+    assert cache.lookup("q", "m") is not None
+
+
+async def test_a_cancelled_call_of_the_model_hands_over(cache: SemanticCache) -> None:
+    """B37, X01: who waited for it asks again, and nothing half done is stored."""
+    started, released = asyncio.Event(), asyncio.Event()
+    calls = 0
+
+    async def call() -> Response:
+        nonlocal calls
+        calls += 1
+        started.set()
+        await released.wait()
+        return Response.from_text("answer")
+
+    request = Request(messages=QUESTION)
+    leader = asyncio.create_task(cache.asemcache.get_or_call(request, call))
+    await started.wait()
+    followers = [
+        asyncio.create_task(cache.asemcache.get_or_call(request, call)) for _ in range(3)
+    ]
+    await asyncio.sleep(0)
+    leader.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await leader
+    released.set()
+    answers = await asyncio.gather(*followers)
+    assert {answer.response for answer in answers} == {Response.from_text("answer")}
+    assert calls == 2
+    assert cache.stats().entries == 1
+
+
+async def test_a_herd_leaves_one_entry(cache: SemanticCache, model: ScriptedModel) -> None:
+    """X01: LangChain asks the model for each of twenty; the store keeps one, and it hits."""
+    replies = await asyncio.gather(*(model.ainvoke(QUESTION) for _ in range(20)))
+    assert all(reply.content for reply in replies)
+    assert cache.stats().entries == 1
+    calls = model.calls
+    await model.ainvoke(QUESTION)
+    assert model.calls == calls <= 20
+
+
+async def test_the_core_asks_once_for_a_herd(cache: SemanticCache) -> None:
+    """X01: `get_or_call` is single flight, for tasks …"""
+    calls = 0
+
+    async def call() -> Response:
+        nonlocal calls
+        calls += 1
+        await asyncio.sleep(0.05)
+        return Response.from_text("answer")
+
+    request = Request(messages=QUESTION)
+    herd = [cache.asemcache.get_or_call(request, call) for _ in range(20)]
+    assert {found.response for found in await asyncio.gather(*herd)} == {
+        Response.from_text("answer")
+    }
+    assert calls == 1
+
+
+def test_the_core_asks_once_for_a_herd_of_threads(cache: SemanticCache) -> None:
+    """X01: … and for threads."""
+    calls: list[int] = []
+    everybody = threading.Barrier(20)
+
+    def call() -> Response:
+        calls.append(1)
+        time.sleep(0.05)
+        return Response.from_text("answer")
+
+    def ask() -> Any:
+        everybody.wait(10)
+        return cache.semcache.get_or_call(Request(messages=QUESTION), call).response
+
+    with ThreadPoolExecutor(20) as pool:
+        herd = [pool.submit(ask) for _ in range(20)]
+        assert {each.result(20) for each in herd} == {Response.from_text("answer")}
+    assert len(calls) == 1
+
+
+async def test_a_call_inside_a_call_does_not_wait_for_itself(cache: SemanticCache) -> None:
+    """X01: a model that asks the cache its own question again gets an answer, in both colours."""
+    request = Request(messages=QUESTION)
+
+    async def inner() -> Response:
+        return Response.from_text("answer")
+
+    async def outer() -> Response:
+        found = await cache.asemcache.get_or_call(request, inner)
+        assert found.response is not None
+        return found.response
+
+    found = await asyncio.wait_for(cache.asemcache.get_or_call(request, outer), 10)
+    assert found.response == Response.from_text("answer")
+
+
+@pytest.mark.parametrize("where", ["memory", "edge"])
+def test_threads_read_and_write_at_once(make_cache: Any, tmp_path: Path, where: str) -> None:
+    """B38: eight threads, no error, the right count, everything readable."""
+    encoder = ScriptedEncoder(dimension=512)
+    if where == "memory":
+        cache = make_cache(encoder=encoder, index=MemoryIndex(512), strict=True)
+    else:
+        cache = make_cache(tmp_path / "store", encoder=encoder, strict=True)
+    rounds = 25
+
+    def work(thread: int) -> None:
+        for number in range(rounds):
+            prompt = f"thread {thread} round {number}"
+            cache.update(prompt, "m", [Generation(text=prompt)])
+            found = cache.lookup(prompt, "m")
+            assert found is not None
+            assert found[0].text == prompt
+
+    with ThreadPoolExecutor(8) as pool:
+        for each in [pool.submit(work, number) for number in range(8)]:
+            each.result(120)
+    assert len(list(cache.semcache.entries())) == cache.stats().entries == 8 * rounds
+
+
+def test_two_caches_on_one_directory_share_it(make_cache: Any, tmp_path: Path) -> None:
+    """B38: within a process."""
+    one, two = make_cache(tmp_path / "store"), make_cache(tmp_path / "store")
+    ScriptedModel(cache=one).invoke(QUESTION)
+    model = ScriptedModel(cache=two)
+    model.invoke(QUESTION)
+    assert model.calls == 0
+    one.close()
+    model.invoke(QUESTION)
+    assert model.calls == 0
+
+
+def test_a_cache_works_from_wherever_langchain_calls_it(
+    cache: SemanticCache, model: ScriptedModel
+) -> None:
+    """B37: batch, abatch and executors."""
+    set_llm_cache(cache)
+    model.invoke(QUESTION)
+    assert {reply.content for reply in model.batch([QUESTION] * 5)} == {"answer 1"}
+    assert {r.content for r in asyncio.run(model.abatch([QUESTION] * 5))} == {"answer 1"}
+    assert model.calls == 1
