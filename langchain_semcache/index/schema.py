@@ -114,7 +114,8 @@ def point_id(entry_id: str) -> str:
             return entry_id
     except ValueError:
         pass  # not a UUID: it gets one below
-    digest = hashlib.sha256(b"langchain-semcache point\0" + entry_id.encode("utf-8")).digest()
+    text = entry_id.encode("utf-8", "surrogatepass")
+    digest = hashlib.sha256(b"langchain-semcache point\0" + text).digest()
     return str(UUID(bytes=digest[:16]))
 
 

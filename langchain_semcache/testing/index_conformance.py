@@ -35,7 +35,7 @@ from langchain_semcache.records import Candidate, Entry, Selection
 NOW = 1_700_000_000.0
 
 
-def make_entry(number: int, **changes: Any) -> Entry:
+def make_entry(number: int, **changes: Any) -> Entry:  # noqa: ANN401 - any field of an entry
     """An entry that is told from others by its number."""
     fields: dict[str, Any] = {
         "id": str(uuid.UUID(int=number + 1)),
@@ -123,7 +123,7 @@ class EntryIndexSuite:
         assert index.remove(Selection(ids=(entry.id,))) == 1
 
     def test_unicode_and_control_characters_survive(self, index: EntryIndex) -> None:
-        text = "naïve 中文 العربية 🦜\u200d\x00\u2028 \"quoted\" \\ \n"
+        text = 'naïve 中文 العربية 🦜\u200d\x00\u2028 "quoted" \\ \n'
         entry = make_entry(1, question=text, tags=(text,), sources=((text, text),), model=text)
         index.put(entry, self.axis(0))
         assert index.fetch(entry.id, now=NOW) == entry

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, TypeAdapter
@@ -65,7 +65,7 @@ class QdrantService:
         self.server = _Server(("127.0.0.1", port), partial(_Handler, self))
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
-    def __enter__(self) -> QdrantService:
+    def __enter__(self) -> Self:
         self.client = QdrantClient(path=self._path) if self._path else QdrantClient(":memory:")
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
         return self
@@ -227,7 +227,7 @@ class _Handler(BaseHTTPRequestHandler):
             result = self.service.call(self.command, path, body, self.headers.get("api-key"))
         except _Refused as refused:
             return self._answer(refused.status, {"status": {"error": str(refused)}, "time": 0.0})
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a server answers 400 to whatever it cannot read
             return self._answer(400, {"status": {"error": repr(error)}, "time": 0.0})
         return self._answer(200, {"result": result, "status": "ok", "time": 0.0})
 

@@ -1,0 +1,177 @@
+"""Random sequences of operations on an `EntryIndex`, against a dictionary that does the same.
+
+Usage::
+
+    class MyMachine(IndexMachine):
+        def make_index(self):
+            return MyIndex(dimension=self.dimension)
+
+    TestMyMachine = MyMachine.TestCase
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from langchain_semcache.ports import EntryIndex, SupportsClose, SupportsTrim, Vector
+from langchain_semcache.records import Entry, Selection
+from langchain_semcache.testing.index_conformance import NOW, make_entry, unit
+
+_NUMBERS = st.integers(0, 7)
+_PARTITIONS = st.sampled_from(["p", "P", ""])
+_TAGS = st.lists(st.sampled_from(["red", "blue"]), unique=True, max_size=2).map(tuple)
+_SELECTIONS = st.builds(
+    Selection,
+    ids=st.none() | st.lists(_NUMBERS.map(lambda n: make_entry(n).id), max_size=3).map(tuple),
+    tags=_TAGS,
+    source=st.none() | st.sampled_from(["faq", "terms"]),
+    created_before=st.none() | st.integers(0, 8).map(lambda n: NOW + n),
+    expired_at=st.none() | st.integers(0, 40).map(lambda n: NOW + n),
+)
+
+
+class IndexMachine(RuleBasedStateMachine):
+    """Inherit, say how an index is made, and run `TestCase`."""
+
+    dimension: ClassVar[int] = 4
+    keeps_entries: ClassVar[bool] = False
+    """Whether `make_index`, called again after `close`, opens the same entries."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        rng = np.random.default_rng(3)
+        self.vectors = [unit(row) for row in rng.standard_normal((6, self.dimension))]
+        self.index = self.make_index()
+        self.model: dict[str, tuple[Entry, Vector | None]] = {}
+        self.now = NOW
+
+    def make_index(self) -> EntryIndex:
+        """An index of `dimension`; an empty one at the first call."""
+        raise NotImplementedError
+
+    def teardown(self) -> None:
+        """Close the index."""
+        if isinstance(self.index, SupportsClose):
+            self.index.close()
+
+    # -- operations ---------------------------------------------------------------------------
+
+    @rule(
+        number=_NUMBERS,
+        partition=_PARTITIONS,
+        vector=st.none() | st.integers(0, 5),
+        life=st.none() | st.integers(-2, 30),
+        tags=_TAGS,
+        source=st.sampled_from(["faq", "terms"]),
+    )
+    def put(
+        self,
+        *,
+        number: int,
+        partition: str,
+        vector: int | None,
+        life: int | None,
+        tags: tuple[str, ...],
+        source: str,
+    ) -> None:
+        """Insert or replace one of eight entries."""
+        entry = make_entry(
+            number,
+            partition=partition,
+            expires_at=None if life is None else self.now + life,
+            tags=tags,
+            sources=((source, "digest"),),
+            payload=bytes([number, len(self.model)]),
+        )
+        embedded = None if vector is None else self.vectors[vector]
+        self.index.put(entry, embedded)
+        self.model[entry.id] = (entry, embedded)
+
+    @rule(seconds=st.integers(-3, 10))
+    def time_passes(self, seconds: int) -> None:
+        """Now and then a clock goes back."""
+        self.now += seconds
+
+    @rule(selection=_SELECTIONS, dry_run=st.booleans())
+    def remove(self, selection: Selection, dry_run: bool) -> None:
+        """The same entries go, and as many as were announced."""
+        going = [key for key, (entry, _) in self.model.items() if _matches(selection, entry)]
+        assert self.index.remove(selection, dry_run=dry_run) == len(going)
+        if not dry_run:
+            for key in going:
+                del self.model[key]
+
+    @rule(keep=st.integers(0, 6))
+    def trim(self, keep: int) -> None:
+        """Expired entries go, then the oldest; `make_entry` gives each its own age."""
+        if not isinstance(self.index, SupportsTrim):
+            return
+        live = {key: held for key, held in self.model.items() if self._lives(held[0])}
+        oldest_first = sorted(live, key=lambda key: live[key][0].created_at)
+        kept = {key: live[key] for key in oldest_first[max(0, len(live) - keep) :]}
+        assert self.index.trim(keep, now=self.now) == len(self.model) - len(kept)
+        self.model = kept
+
+    @precondition(lambda self: self.keeps_entries)
+    @rule()
+    def reopen(self) -> None:
+        """Nothing is lost between two lives."""
+        if isinstance(self.index, SupportsClose):
+            self.index.close()
+        self.index = self.make_index()
+
+    # -- answers ------------------------------------------------------------------------------
+
+    @rule(partition=_PARTITIONS, query=st.integers(0, 5), limit=st.integers(0, 5))
+    def search(self, partition: str, query: int, limit: int) -> None:
+        """The best live entries of the partition, each with its own similarity."""
+        vector = self.vectors[query]
+        similarity = {
+            key: max(0.0, min(1.0, float(held @ vector)))
+            for key, (entry, held) in self.model.items()
+            if held is not None and entry.partition == partition and self._lives(entry)
+        }
+        best = sorted(similarity.values(), reverse=True)[:limit]
+        found = self.index.search(partition, vector, limit=limit, now=self.now)
+        assert np.allclose([candidate.similarity for candidate in found], best, atol=1e-5)
+        assert len({candidate.entry.id for candidate in found}) == len(found)
+        for candidate in found:
+            assert candidate.entry == self.model[candidate.entry.id][0]
+            assert abs(similarity[candidate.entry.id] - candidate.similarity) < 1e-5
+
+    @invariant()
+    def fetch_agrees(self) -> None:
+        """Each of the eight entries is there, with the right bytes, exactly while it lives."""
+        for number in range(8):
+            key = make_entry(number).id
+            held = self.model.get(key)
+            expected = held[0] if held is not None and self._lives(held[0]) else None
+            assert self.index.fetch(key, now=self.now) == expected
+
+    @invariant()
+    def scan_agrees(self) -> None:
+        """Everything that was not removed is listed once, expired or not."""
+        listed = sorted(self.index.scan(Selection()), key=lambda entry: entry.id)
+        assert listed == [self.model[key][0] for key in sorted(self.model)]
+
+    def _lives(self, entry: Entry) -> bool:
+        return entry.expires_at is None or self.now < entry.expires_at
+
+
+def _matches(selection: Selection, entry: Entry) -> bool:
+    """What a selection means, written a second time on purpose."""
+    if selection.ids is not None and entry.id not in selection.ids:
+        return False
+    if any(tag not in entry.tags for tag in selection.tags):
+        return False
+    if selection.source is not None and all(s != selection.source for s, _ in entry.sources):
+        return False
+    if selection.created_before is not None and entry.created_at >= selection.created_before:
+        return False
+    if selection.expired_at is None:
+        return True
+    return entry.expires_at is not None and entry.expires_at <= selection.expired_at

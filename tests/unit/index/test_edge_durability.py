@@ -1,0 +1,87 @@
+"""What was acknowledged is there after a kill at any moment."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
+from langchain_semcache.records import Selection
+from langchain_semcache.testing.index_conformance import NOW, make_entry
+
+WRITER = """
+    import sys, threading
+    import numpy as np
+    from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
+    from langchain_semcache.testing.index_conformance import make_entry
+
+    directory, first, build = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "build"
+    rng = np.random.default_rng(first)
+    index = QdrantEdgeIndex(directory, dimension=16, graph_from=None)
+    index.open()
+
+    def build_again_and_again():
+        while True:
+            index.build_graph()
+            print("built", flush=True)
+
+    if build:
+        threading.Thread(target=build_again_and_again, daemon=True).start()
+    number = first
+    while True:
+        vector = rng.standard_normal(16).astype(np.float32)
+        vector /= np.linalg.norm(vector)
+        index.put(make_entry(number, id=f"entry {number}", expires_at=None), vector)
+        print("put", number, flush=True)
+        number += 1
+"""
+
+
+def write_until_killed(directory, first, *, build, lines):
+    """Numbers that a child acknowledged before it was killed after so many lines."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(WRITER), directory, str(first), build],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    acknowledged, builds = [], 0
+    with child:
+        for line in child.stdout:
+            word, _, number = line.strip().partition(" ")
+            if word == "put":
+                acknowledged.append(int(number))
+            builds += word == "built"
+            if len(acknowledged) >= lines and (builds or build == "no"):
+                child.send_signal(signal.SIGKILL)
+                break
+        # What it still wrote to the pipe was acknowledged as well.
+        acknowledged += [int(text.split()[1]) for text in child.stdout if text.startswith("put")]
+    return acknowledged
+
+
+def entry(number):
+    """Never expired, since a build leaves those out; with an id that is spread by a digest."""
+    return make_entry(number, id=f"entry {number}", expires_at=None)
+
+
+@pytest.mark.parametrize("build", ["no", "build"])
+def test_every_acknowledged_entry_survives_a_kill(tmp_path, build):
+    dice = random.Random(11)
+    stored = []
+    for kill in range(1, 4):
+        first = stored[-1] + 10 if stored else 0
+        lines = dice.randint(1, 600)
+        stored += write_until_killed(str(tmp_path / "store"), first, build=build, lines=lines)
+        index = QdrantEdgeIndex(tmp_path / "store", dimension=16, graph_from=None)
+        missing = [n for n in stored if index.fetch(entry(n).id, now=NOW) != entry(n)]
+        found = {found.id for found in index.scan(Selection())}
+        index.close()
+        assert missing == []
+        # At each kill one more may have been stored before the child could say so.
+        assert 0 <= len(found) - len(stored) <= kill
+        assert len([child for child in (tmp_path / "store").iterdir() if child.is_dir()]) == 1
