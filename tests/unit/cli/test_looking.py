@@ -1,0 +1,120 @@
+"""`stats` and `show`: what lies in a cache, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from langchain_semcache import Request, Response, Semcache, SemcacheConfig
+
+PASSWORD = "How do I reset my password?"
+ORDER = "Where is my order 4471?"
+REFUND = "退款多久到账？"
+
+
+def test_stats_count_entries_models_and_tenants(semcache, at) -> None:
+    found = json.loads(semcache("stats", *at, "--json").stdout)
+    assert found["entries"] == 3
+    assert found["models"] == {"small": 2, "large": 1}
+    assert found["tags"] == {"account": 1}
+    assert found["tenants"] == 2
+    assert found["namespaces"] == {"default": 3}
+    assert found["disk_bytes"] > 0
+    assert 0 <= found["newest_seconds"] <= found["oldest_seconds"]
+
+
+def test_stats_of_one_tenant_leave_the_others_out(semcache, at) -> None:
+    found = json.loads(semcache("stats", *at, "--tenant", "acme", "--json").stdout)
+    assert found["models"] == {"large": 1}
+
+
+def test_stats_for_people_name_the_encoder_and_the_index(semcache, at) -> None:
+    shown = semcache("stats", *at)
+    assert shown.exit_code == 0
+    assert "qdrant-edge" in shown.stdout
+    assert "3, 0 of them expired" in shown.stdout
+
+
+def test_stats_of_an_empty_namespace_say_zero(semcache, at) -> None:
+    shown = semcache("stats", *at, "--namespace", "other")
+    assert shown.exit_code == 0
+    assert "0, 0 of them expired" in shown.stdout
+    assert "default (3)" in shown.stdout
+
+
+def test_show_lists_question_answer_model_and_expiry(semcache, at) -> None:
+    shown = semcache("show", *at).stdout
+    for part in (PASSWORD, "Open Settings.", ORDER, REFUND, "small", "large", "never", "30 d"):
+        assert part in shown
+
+
+def test_the_newest_entry_comes_first(semcache, at) -> None:
+    shown = json.loads(semcache("show", *at, "--json").stdout)
+    assert [entry["created_at"] for entry in shown] == sorted(
+        (entry["created_at"] for entry in shown), reverse=True
+    )
+    assert shown[0]["question"] == REFUND
+
+
+def test_show_lists_no_more_than_it_is_asked_for(semcache, at) -> None:
+    assert len(json.loads(semcache("show", *at, "--limit", "2", "--json").stdout)) == 2
+
+
+def test_show_of_one_tenant_leaves_the_others_out(semcache, at) -> None:
+    shown = json.loads(semcache("show", *at, "--tenant", "acme", "--json").stdout)
+    assert [entry["question"] for entry in shown] == [REFUND]
+
+
+def test_the_beginning_of_an_id_is_enough_to_see_the_whole_answer(semcache, at, ids) -> None:
+    shown = semcache("show", ids[PASSWORD][:8], *at).stdout
+    assert "Open Settings.\nThen Security." in shown
+    assert ids[PASSWORD] in shown
+    assert "account" in shown
+
+
+def test_one_entry_as_json_has_everything(semcache, at, ids) -> None:
+    entry = json.loads(semcache("show", ids[ORDER], *at, "--json").stdout)
+    assert entry["answer"] == "On its way."
+    assert entry["sources"] == {"orders.csv": "v1"}
+    assert entry["kind"] == "text"
+
+
+def test_an_id_that_is_not_there_is_said(semcache, at) -> None:
+    shown = semcache("show", "zzzz", *at)
+    assert shown.exit_code == 2
+    assert "zzzz" in shown.stderr
+    assert shown.stdout == ""
+
+
+def test_an_empty_namespace_is_said_and_is_no_error(semcache, at) -> None:
+    shown = semcache("show", *at, "--namespace", "other")
+    assert shown.exit_code == 0
+    assert "No entries" in shown.stdout
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_line_is_wider_than_the_terminal(semcache, at, monkeypatch, width: int) -> None:
+    from rich.cells import cell_len
+
+    monkeypatch.setenv("COLUMNS", str(width))
+    for command in ("show", "stats"):
+        lines = semcache(command, *at).stdout.splitlines()
+        assert max(cell_len(line) for line in lines) <= width
+
+
+def test_what_users_wrote_is_neither_markup_nor_control(semcache, tmp_path) -> None:
+    """A stored question must not be able to colour, clear or fake the terminal."""
+    question = "[red]Is this\x1b[2J :smile: bold?\x07"
+    with Semcache.open(SemcacheConfig(location=str(tmp_path / "store"), encoder="hash")) as cache:
+        cache.store(Request(messages=question), Response.from_text("[b]No\x1b]0;x\x07[/b]"))
+    where = ("--location", str(tmp_path / "store"), "--encoder", "hash")
+    listed = semcache("show", *where).stdout
+    assert "[red]Is this" in listed
+    assert ":smile:" in listed
+    (entry,) = json.loads(semcache("show", *where, "--json").stdout)
+    whole = semcache("show", entry["id"], *where).stdout
+    assert "[b]No" in whole
+    for shown in (listed, whole):
+        assert "\x1b" not in shown
+        assert "\x07" not in shown
