@@ -135,7 +135,7 @@ def _dump(generation: Generation) -> JSON:
 
 def _data(value: object) -> JSON:
     try:
-        # Infinity stays what it is, and is refused later: as null it would come back as another value.
+        # Infinity stays what it is, and is refused later: null would be another value.
         return _JSON.validate_python(to_jsonable_python(value, inf_nan_mode="constants"))
     except ValueError as error:
         raise Unstorable(f"a reply that JSON cannot hold ({type(error).__name__})") from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from langchain_semcache.errors import SemcacheError
@@ -106,25 +106,27 @@ def _value(node: ast.expr, opaque: list[str]) -> object:
         case ast.List(elts=items):
             return list(map(inner, items))
         case ast.Set(elts=items):
-            return _unordered(map(inner, items))
-        case ast.Call(func=ast.Name(id="set" | "frozenset"), args=[]):
-            return []
-        case ast.Call(func=ast.Name(id="frozenset"), args=[ast.Set(elts=items)]):
-            return _unordered(map(inner, items))
+            # A set is spelled in another order in each process.
+            return sorted(map(inner, items), key=repr)
         case ast.Dict(keys=keys, values=values):
             return _mapping(keys, values, inner)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
-        case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=int() as number)]) if (
-            name == _MARK
-        ):
-            return Opaque(opaque[number])
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return _call(node, name, arguments, opaque)
     return Opaque(_ADDRESS.sub("", ast.unparse(node)))
 
 
-def _unordered(items: Iterable[object]) -> list[object]:
-    """A set is spelled in another order in each process."""
-    return sorted(items, key=repr)
+def _call(node: ast.Call, name: str, arguments: list[ast.expr], opaque: list[str]) -> object:
+    """What looks like a call: one of our marks, an empty or frozen set, or an object's repr."""
+    match arguments:
+        case [ast.Constant(value=int() as number)] if name == _MARK:
+            return Opaque(opaque[number])
+        case [] if name in ("set", "frozenset"):
+            return []
+        case [ast.Set() as items] if name == "frozenset":
+            return _value(items, opaque)
+    return Opaque(_ADDRESS.sub("", ast.unparse(node)))
 
 
 def _mapping(

@@ -32,7 +32,9 @@ from langchain_semcache.langchain.generations import free_of_charge
 
 Model = TypeVar("Model", bound=BaseChatModel)
 
-_PIECES = re.compile(r"\s*\S+\s*|\s+")
+MOST_CHUNKS = 256
+
+_WORD = re.compile(r"\s*\S+\s*|\s+")
 
 
 def cached_streams(model: Model, cache: SemanticCache) -> Model:
@@ -97,14 +99,12 @@ class _Cached(BaseChatModel):
 
     def _whole(self, chunks: Sequence[ChatGenerationChunk]) -> list[Generation]:
         """The whole reply, as `invoke` would have returned it."""
-        whole = chunks[0]
-        for chunk in chunks[1:]:
-            whole += chunk
+        whole = chunks[0] + list(chunks[1:])
         message = message_chunk_to_message(whole.message)
+        message.response_metadata = {**(whole.generation_info or {}), **message.response_metadata}
         if self.output_version == "v1":
-            told = {**message.response_metadata, "output_version": "v1"}
-            blocks = {"content": message.content_blocks, "response_metadata": told}
-            message = message.model_copy(update=blocks)
+            message.response_metadata["output_version"] = "v1"
+            message = message.model_copy(update={"content": message.content_blocks})
         return [ChatGeneration(message=message, generation_info=whole.generation_info)]
 
 
@@ -122,7 +122,7 @@ class _CachedStream(_Cached):
             return
         key = self._key(messages, stop, kwargs)
         found = cache.lookup(*key)
-        if found:
+        if found and _can_be_streamed(found):
             for chunk in _replay(found):
                 # Like every model: whoever passes a manager wants it told here. LangChain's own
                 # `stream` passes none and tells it itself.
@@ -153,7 +153,7 @@ class _CachedAsyncStream(_Cached):
             return
         key = self._key(messages, stop, kwargs)
         found = await cache.alookup(*key)
-        if found:
+        if found and _can_be_streamed(found):
             for chunk in _replay(found):
                 if run_manager is not None:
                     await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
@@ -173,17 +173,14 @@ def _kept(chunk: ChatGenerationChunk) -> ChatGenerationChunk:
 
 
 def _replay(found: Sequence[Generation]) -> Iterator[ChatGenerationChunk]:
-    """The stored reply as chunks: its text word by word, everything else with the last one."""
-    generation = found[0]
-    message = generation.message if isinstance(generation, ChatGeneration) else None
-    if not isinstance(message, AIMessage):
-        message = AIMessage(generation.text)
-    words = _PIECES.findall(message.content) if isinstance(message.content, str) else []
-    for word in words[:-1]:
-        yield ChatGenerationChunk(message=AIMessageChunk(content=word))
+    """The stored reply as chunks: its text in pieces, everything else with the last one."""
+    generation, message = found[0], _message(found[0])
+    pieces = _pieces(message.content) if isinstance(message.content, str) else []
+    for piece in pieces[:-1]:
+        yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
     yield ChatGenerationChunk(
         message=AIMessageChunk(
-            content=words[-1] if words else message.content,
+            content=pieces[-1] if pieces else message.content,
             additional_kwargs=message.additional_kwargs,
             response_metadata=message.response_metadata,
             tool_call_chunks=_call_chunks(message),
@@ -194,15 +191,30 @@ def _replay(found: Sequence[Generation]) -> Iterator[ChatGenerationChunk]:
     )
 
 
+def _pieces(text: str) -> list[str]:
+    """Word by word; of a long text several words at a time."""
+    words = _WORD.findall(text)
+    size = 1 + len(words) // MOST_CHUNKS
+    return ["".join(words[start : start + size]) for start in range(0, len(words), size)]
+
+
+def _message(generation: Generation) -> AIMessage:
+    message = generation.message if isinstance(generation, ChatGeneration) else None
+    return message if isinstance(message, AIMessage) else AIMessage(generation.text)
+
+
+def _can_be_streamed(found: Sequence[Generation]) -> bool:
+    """Whether chunks add up to this reply: LangChain mends broken arguments of streamed calls."""
+    return not _message(found[0]).invalid_tool_calls
+
+
 def _call_chunks(message: AIMessage) -> list[ToolCallChunk]:
-    calls = [(call["name"], _json(call["args"]), call["id"]) for call in message.tool_calls]
-    broken = message.invalid_tool_calls
-    calls += [(call["name"] or "", call["args"] or "", call["id"]) for call in broken]
     return [
-        tool_call_chunk(name=name, args=args, id=call_id, index=position)
-        for position, (name, args, call_id) in enumerate(calls)
+        tool_call_chunk(
+            name=call["name"],
+            args=json.dumps(call["args"], ensure_ascii=False),
+            id=call["id"],
+            index=position,
+        )
+        for position, call in enumerate(message.tool_calls)
     ]
-
-
-def _json(arguments: object) -> str:
-    return json.dumps(arguments, ensure_ascii=False)

@@ -179,7 +179,9 @@ class FlakyIndex:
 
     def trim(self, max_entries: int, *, now: float) -> int:
         self._enter("trim")
-        return self._inner.trim(max_entries, now=now) if isinstance(self._inner, SupportsTrim) else 0
+        if not isinstance(self._inner, SupportsTrim):
+            return 0
+        return self._inner.trim(max_entries, now=now)
 
     def _enter(self, method: str) -> None:
         self.calls.append(method)

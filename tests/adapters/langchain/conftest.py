@@ -44,7 +44,11 @@ def make_cache(
     made: list[SemanticCache] = []
 
     def make(location: Any = ":memory:", **settings: Any) -> SemanticCache:
-        defaults: dict[str, Any] = {"encoder": encoder, "clock": clock, "similarity_threshold": 0.95}
+        defaults: dict[str, Any] = {
+            "encoder": encoder,
+            "clock": clock,
+            "similarity_threshold": 0.95,
+        }
         if location == ":memory:":
             defaults["index"] = index
         made.append(SemanticCache(location, **(defaults | settings)))

@@ -64,9 +64,7 @@ async def test_a_threshold_is_a_similarity_on_every_path(
     """B07: the same numbers accept the same questions, whoever asks."""
     script: dict[str, float | Sequence[float]] = {"stored": 1.0, "far": OPPOSITE, **SIMILARITIES}
     encoder = ScriptedEncoder(script)
-    cache: SemanticCache = make_cache(
-        encoder=encoder, index=None, similarity_threshold=threshold
-    )
+    cache: SemanticCache = make_cache(encoder=encoder, index=None, similarity_threshold=threshold)
     hits: set[str] = set()
     if way.startswith("langchain"):
         cache.update("stored", "m", [Generation(text="a")])
@@ -122,7 +120,7 @@ def test_unrelated_questions_do_not_meet(template: str) -> None:
         "中文问题",
         "naïve café",
         "emoji 👩‍👩‍👧‍👦",
-        "tabs\tand \"quotes\" and \\ backslashes",
+        'tabs\tand "quotes" and \\ backslashes',
         "one line\nand another",
     ],
 )
@@ -189,7 +187,11 @@ LANGUAGES = [
     ("อากาศที่กรุงเทพ", "อากาศที่เชียงใหม่"),
     ("ما هي عاصمة مصر", "ما هي عاصمة سوريا"),
     ("भारत की राजधानी क्या है", "नेपाल की राजधानी क्या है"),
-    ("What is the capital of France?", "法国的首都是哪里？", "Quelle est la capitale de la France ?"),
+    (
+        "What is the capital of France?",
+        "法国的首都是哪里？",
+        "Quelle est la capitale de la France ?",
+    ),
 ]
 
 
@@ -244,7 +246,9 @@ def test_an_ending_told_in_generation_info_counts(cache: SemanticCache) -> None:
     cut = {"finish_reason": "length"}
     cache.update("p", "m", [Generation(text="half", generation_info=cut)])
     cache.update("q", "m", [ChatGeneration(message=AIMessage("half"), generation_info=cut)])
-    cache.update("r", "m", [ChatGeneration(message=done("whole")), ChatGeneration(message=done(""))])
+    cache.update(
+        "r", "m", [ChatGeneration(message=done("whole")), ChatGeneration(message=done(""))]
+    )
     cache.update("s", "m", [])
     assert [cache.lookup(prompt, "m") for prompt in "pqrs"] == [None] * 4
     assert cache.stats().entries == 0
@@ -253,9 +257,7 @@ def test_an_ending_told_in_generation_info_counts(cache: SemanticCache) -> None:
 @pytest.mark.parametrize(
     "ending", ["stop", "STOP", "end_turn", "stop_sequence", "tool_calls", "tool_use", "eos_token"]
 )
-def test_a_whole_reply_is_kept(
-    cache: SemanticCache, model: ScriptedModel, ending: str
-) -> None:
+def test_a_whole_reply_is_kept(cache: SemanticCache, model: ScriptedModel, ending: str) -> None:
     """B19: whatever the provider calls its end."""
     call = {"name": "t", "args": {}, "id": "1"}
     tools = [call] if ending.startswith("tool") else []
@@ -288,7 +290,9 @@ async def test_both_colours_decide_alike(cache: SemanticCache) -> None:
         assert (one.hit, one.reason, one.similarity) == (two.hit, two.reason, two.similarity)
 
 
-def test_a_switched_off_cache_is_not_touched(cache: SemanticCache, encoder: ScriptedEncoder) -> None:
+def test_a_switched_off_cache_is_not_touched(
+    cache: SemanticCache, encoder: ScriptedEncoder
+) -> None:
     """X11: `cache=False` makes no call to the encoder."""
     model = ScriptedModel(cache=False)
     model.invoke(QUESTION)
@@ -314,7 +318,9 @@ def test_a_chunk_is_a_message_too(cache: SemanticCache) -> None:
     assert model.calls == 1
 
 
-def test_a_provider_that_never_ends_a_stream_is_not_believed(openai: OpenAIStub, make_cache: Any) -> None:
+def test_a_provider_that_never_ends_a_stream_is_not_believed(
+    openai: OpenAIStub, make_cache: Any
+) -> None:
     """B19: OpenAI names an end; a stream without one was cut."""
     from langchain_openai import ChatOpenAI
 

@@ -112,7 +112,9 @@ def test_one_cache_on_a_server_serves_several_loops(make_cache: Any) -> None:
         assert model.calls == 1
 
 
-async def test_blocking_calls_work_inside_a_loop(cache: SemanticCache, model: ScriptedModel) -> None:
+async def test_blocking_calls_work_inside_a_loop(
+    cache: SemanticCache, model: ScriptedModel
+) -> None:
     """B37: slow for the loop, but no deadlock."""
     model.invoke(QUESTION)
     assert (await model.ainvoke(QUESTION)).content == model.invoke(QUESTION).content
@@ -152,9 +154,7 @@ async def test_a_cancelled_call_of_the_model_hands_over(cache: SemanticCache) ->
     request = Request(messages=QUESTION)
     leader = asyncio.create_task(cache.asemcache.get_or_call(request, call))
     await started.wait()
-    followers = [
-        asyncio.create_task(cache.asemcache.get_or_call(request, call)) for _ in range(3)
-    ]
+    followers = [asyncio.create_task(cache.asemcache.get_or_call(request, call)) for _ in range(3)]
     await asyncio.sleep(0)
     leader.cancel()
     with pytest.raises(asyncio.CancelledError):

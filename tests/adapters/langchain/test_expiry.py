@@ -19,9 +19,7 @@ from tests.adapters.langchain.models import ScriptedModel
 
 
 @pytest.mark.parametrize("question", [QUESTION, PARAPHRASE])
-def test_an_answer_ends_at_its_second(
-    make_cache: Any, clock: ManualClock, question: str
-) -> None:
+def test_an_answer_ends_at_its_second(make_cache: Any, clock: ManualClock, question: str) -> None:
     """X08: alive before, gone at exactly the end and after, exactly and by meaning."""
     set_llm_cache(make_cache(ttl=1))
     model = ScriptedModel()
@@ -46,9 +44,7 @@ def test_a_hit_does_not_prolong_a_life(make_cache: Any, clock: ManualClock) -> N
     assert model.calls == 2
 
 
-def test_a_clock_that_goes_back_revives_nothing_wrong(
-    make_cache: Any, clock: ManualClock
-) -> None:
+def test_a_clock_that_goes_back_revives_nothing_wrong(make_cache: Any, clock: ManualClock) -> None:
     """X08: an age is never negative, and the answer is served as before."""
     set_llm_cache(make_cache(ttl=60))
     model = ScriptedModel()

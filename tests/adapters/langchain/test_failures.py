@@ -37,7 +37,9 @@ class Setup:
     """A global cache over backends that can be made to fail."""
 
     def __init__(self, make_cache: Any, clock: ManualClock) -> None:
-        self.encoder = FlakyEncoder(ScriptedEncoder({QUESTION: 1.0, PARAPHRASE: 0.99}, dimension=256))
+        self.encoder = FlakyEncoder(
+            ScriptedEncoder({QUESTION: 1.0, PARAPHRASE: 0.99}, dimension=256)
+        )
         self.index = FlakyIndex(MemoryIndex(256))
         self.clock = clock
         self.cache: SemanticCache = make_cache(
@@ -285,8 +287,8 @@ def test_nothing_is_downloaded(tmp_path: Path) -> None:
         "HF_HUB_OFFLINE": "0",
     }  # fmt: skip
     done = subprocess.run(
-        [sys.executable, "-c", OFFLINE], env=environment, capture_output=True, text=True, timeout=120,
-        check=False,
+        [sys.executable, "-c", OFFLINE], env=environment, capture_output=True, text=True,
+        timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""

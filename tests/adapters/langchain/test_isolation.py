@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import json
 import threading
 from typing import Any
 
@@ -246,16 +247,14 @@ def test_tools_and_formats_keep_replies_apart(cache: SemanticCache, model: Scrip
     assert model.calls == len(BINDINGS)
 
 
-def test_two_schemas_of_one_class_name_do_not_share(
-    cache: SemanticCache, openai: Any
-) -> None:
+def test_two_schemas_of_one_class_name_do_not_share(cache: SemanticCache, openai: Any) -> None:
     """B17: LangChain names the class only; the fields behind the name count."""
 
     def ask(field: str) -> Any:
         class Answer(BaseModel):
             value: str = Field(description=field)
 
-        openai.reply = {"role": "assistant", "content": '{"value": "%s"}' % field}
+        openai.reply = {"role": "assistant", "content": json.dumps({"value": field})}
         chat = ChatOpenAI(model="stub", base_url=openai.url, api_key="sk-secret", max_retries=0)
         return chat.with_structured_output(Answer, method="json_schema").invoke(QUESTION).value
 

@@ -255,7 +255,8 @@ from tests.adapters.langchain.models import ScriptedModel
 from tests.adapters.langchain.test_key_stability import Handle
 
 model = ScriptedModel(api_key="sk-" + sys.argv[1], anything={"b": [1, 2], "a": Handle()})
-options = {"tools": [{"b": 1, "a": {"d": 1, "c": 2}}], "labels": [frozenset("xyz"), {"p", "q", "r"}]}
+labels = [frozenset("xyz"), {"p", "q", "r"}]
+options = {"tools": [{"b": 1, "a": {"d": 1, "c": 2}}], "labels": labels}
 text = model._get_llm_string(stop=None, **options)
 found = resolve(request_of(dumps([HumanMessage("q")]), text, "t"), settings=RequestSettings(),
     encoder_identity="e", count_tokens=len, max_tokens=99)

@@ -99,10 +99,9 @@ def test_odd_content_is_never_an_error(
 
 def test_odd_contents_are_told_apart(cache: SemanticCache) -> None:
     """B15: none of them stands for another one; only the empty ones are alike."""
-    digests = {
-        cache.semcache.core.resolve(Request(messages=[{"role": "user", "content": c}])).query.fingerprint
-        for c in ODD
-    }  # fmt: skip
+    core = cache.semcache.core
+    requests = [Request(messages=[{"role": "user", "content": content}]) for content in ODD]
+    digests = {core.resolve(request).query.fingerprint for request in requests}
     assert len(digests) >= len(ODD) - 4
 
 
@@ -137,7 +136,9 @@ def test_a_call_without_messages_is_skipped(cache: SemanticCache) -> None:
     assert not cache.semcache.lookup(request).hit
 
 
-@pytest.mark.parametrize("prompt", ["", "[]", "[{", '[{"lc"', '[{"lc": 2}]', "null", "{}", "\ud83d"])
+@pytest.mark.parametrize(
+    "prompt", ["", "[]", "[{", '[{"lc"', '[{"lc": 2}]', "null", "{}", "\ud83d"]
+)
 @pytest.mark.parametrize("llm_string", ["", "[]", "{", "{}---", "[('a', ", "a" * 10, "[('a',1)]x"])
 def test_strings_that_langchain_never_wrote_are_no_trouble(
     cache: SemanticCache, prompt: str, llm_string: str

@@ -65,7 +65,8 @@ MESSAGES = [
     done("x", name="bob"),
     done("x", response_metadata={"finish_reason": "stop", "logprobs": {"content": [-0.5]}}),
     done("x", additional_kwargs={"a": SECRET_LOOK_ALIKE, "b": OBJECT_LOOK_ALIKE}),
-    done("", tool_calls=[{"name": "t", "args": {"a": SECRET_LOOK_ALIKE, "b": OBJECT_LOOK_ALIKE}, "id": "1"}]),
+    done("", tool_calls=[{"name": "t", "args": {"a": SECRET_LOOK_ALIKE}, "id": "1"}]),
+    done("", tool_calls=[{"name": "t", "args": {"b": OBJECT_LOOK_ALIKE}, "id": "1"}]),
     done([{"type": "text", "text": "x", "extra": SECRET_LOOK_ALIKE}, OBJECT_LOOK_ALIKE]),
 ]  # fmt: skip
 
@@ -162,7 +163,11 @@ def test_what_a_caller_does_to_a_reply_stays_with_the_caller(
     model.told(done("kept", tool_calls=CALLS, additional_kwargs={"k": []}))
     for _ in range(3):
         reply = model.invoke(QUESTION)
-        assert (reply.content, len(reply.tool_calls), reply.additional_kwargs["k"]) == ("kept", 2, [])
+        assert (reply.content, len(reply.tool_calls), reply.additional_kwargs["k"]) == (
+            "kept",
+            2,
+            [],
+        )
         reply.content = "spoilt"
         reply.tool_calls.clear()
         reply.additional_kwargs["k"].append(1)
@@ -295,7 +300,9 @@ def _envelope(body: Any, kind: str = "langchain.generations/1", **changes: Any) 
 
 
 def _generation(message: Any) -> bytes:
-    return _envelope({"generations": [{"class": "ChatGeneration", "message": message, "info": None}]})
+    return _envelope(
+        {"generations": [{"class": "ChatGeneration", "message": message, "info": None}]}
+    )
 
 
 PAYLOADS: dict[str, Callable[[Path], bytes]] = {
@@ -323,7 +330,7 @@ PAYLOADS: dict[str, Callable[[Path], bytes]] = {
     "a dotted class": lambda _: _generation({"class": "os.system", "fields": {"content": "x"}}),
     "a chat model": lambda _: _generation({"class": "ChatOpenAI", "fields": {"model": "x"}}),
     "a human message": lambda _: _generation({"class": "HumanMessage", "fields": {"content": "x"}}),
-    "fields of the wrong type": lambda _: _generation({"class": "AIMessage", "fields": {"content": 1}}),
+    "a number for a text": lambda _: _generation({"class": "AIMessage", "fields": {"content": 1}}),
     "fields that are none": lambda _: _generation({"class": "AIMessage", "fields": [1]}),
     "a bomb of zeros": lambda _: zstandard.compress(bytes(80_000_000)),
 }  # fmt: skip
