@@ -13,7 +13,7 @@ from pathlib import Path
 
 import langchain_semcache
 from langchain_semcache.assembly import make_encoder
-from langchain_semcache.cli.places import holds_store, open_existing, shown
+from langchain_semcache.cli.places import NoCache, holds_store, open_existing, shown
 from langchain_semcache.client import Semcache
 from langchain_semcache.clock import SystemClock
 from langchain_semcache.config import SemcacheConfig
@@ -105,6 +105,8 @@ def place(config: SemcacheConfig, made: Encoder) -> Finding:
         # A directory that holds something else is refused here, before anything is written.
         with Semcache.open(config, encoder=made) as cache:
             stats = cache.stats()
+    except NoCache:
+        return Finding(what, True, "the server answers; the collection is made when first used")
     except SemcacheError as error:
         return Finding(what, False, *_told(error))
     told = {name: value for name, value in stats.index.items() if value is not None}

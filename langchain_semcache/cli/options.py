@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import os
 import re
 import typing
 from collections.abc import Callable
@@ -17,6 +18,8 @@ import typer
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.errors import ConfigurationError
 
+VARIABLE = "SEMCACHE_LOCATION"
+
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -29,8 +32,8 @@ class Where:
         typer.Option(
             "--location",
             "-l",
-            envvar="SEMCACHE_LOCATION",
-            help="Directory, :memory:, or URL of a Qdrant server. Without it: ./.semcache",
+            help="Directory, :memory:, or URL of a Qdrant server. Without it: what the file says, "
+            "then the variable SEMCACHE_LOCATION, then ./.semcache",
         ),
     ] = None
     config: Annotated[
@@ -45,7 +48,7 @@ class Where:
     ] = False
 
     def settings(self, **more: object) -> SemcacheConfig:
-        """The file's settings, overridden by what was said on the command line.
+        """What was said on the command line, then the file, then the environment.
 
         Raises:
             ConfigurationError: The file cannot be read, or a setting is wrong.
@@ -56,7 +59,8 @@ class Where:
             settings = {name: getattr(base, name) for name in base.model_fields_set}
         said = {"location": self.location, "encoder": self.encoder, **more}
         settings |= {name: value for name, value in said.items() if value is not None}
-        location = settings.pop("location", None)
+        # What is said for this call goes before what lies about in the environment.
+        location = settings.pop("location", None) or os.environ.get(VARIABLE) or None
         return SemcacheConfig.of(None if location is None else str(location), **settings)
 
 

@@ -44,14 +44,21 @@ def test_the_environment_names_the_place(semcache, kept, monkeypatch) -> None:
     assert semcache("stats", "--encoder", "hash").exit_code == 0
 
 
-def test_what_is_said_beats_the_environment_and_the_file(
+def test_the_command_line_beats_the_file_and_the_file_beats_the_environment(
     semcache, kept, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.setenv("SEMCACHE_LOCATION", str(tmp_path / "environment"))
     settings = tmp_path / "semcache.toml"
     settings.write_text('location = "/nonexistent/file"\nencoder = "hash"\n')
-    said(semcache("stats", "--config", settings), "environment")
+    said(semcache("stats"), "environment")
+    said(semcache("stats", "--config", settings), "/nonexistent/file")
     assert semcache("stats", "--config", settings, "--location", kept).exit_code == 0
+
+
+def test_an_empty_variable_is_none(semcache, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("SEMCACHE_LOCATION", "")
+    monkeypatch.chdir(tmp_path)
+    said(semcache("stats"), "./.semcache")
 
 
 @pytest.mark.parametrize(
