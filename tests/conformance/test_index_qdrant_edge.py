@@ -1,5 +1,3 @@
-import shutil
-
 import pytest
 
 from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
@@ -17,21 +15,20 @@ class TestQdrantEdgeIndex(EntryIndexSuite):
 
 @pytest.fixture(scope="module")
 def generation_with_graph(tmp_path_factory):
-    """A directory whose current generation came from a build, and was emptied since."""
+    """A directory whose current generation came from a build."""
     directory = tmp_path_factory.mktemp("template") / "store"
     index = QdrantEdgeIndex(directory, dimension=EntryIndexSuite.dimension)
     for number in range(30):
         index.put(make_entry(number), unit([1.0, number, 0, 0, 0, 0, 0, 1]))
     index.build_graph()
-    index.remove(Selection())
     index.close()
     return directory
 
 
 class TestQdrantEdgeIndexAfterABuild(EntryIndexSuite):
     @pytest.fixture
-    def index(self, generation_with_graph, tmp_path):
-        directory = shutil.copytree(generation_with_graph, tmp_path / "store")
-        index = QdrantEdgeIndex(directory, dimension=self.dimension)
+    def index(self, generation_with_graph):
+        index = QdrantEdgeIndex(generation_with_graph, dimension=self.dimension)
+        index.remove(Selection())
         yield index
         index.close()
