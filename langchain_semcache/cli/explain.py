@@ -141,7 +141,7 @@ def _candidates(shown: Sequence[Look]) -> Table:
         for verdict in look.decision.verdicts:
             told = Text(str(verdict.reason))
             if verdict.detail and verdict.reason is not Reason.BELOW_THRESHOLD:
-                told.append("\n").append_text(screen.short(verdict.detail, 34)).stylize("dim")
+                told.append("\n").append(screen.short(verdict.detail, 34).plain, style="dim")
             table.add_row(
                 screen.mark(verdict.reason is Reason.SEMANTIC),
                 f"{verdict.candidate.similarity:.3f}",

@@ -144,7 +144,7 @@ def test_a_store_that_another_process_has_open_is_said(semcache, kept) -> None:
     )
     try:
         assert holder.stdout.readline() == "open\n"
-        for command in LOOKING:
+        for command in (*LOOKING, ("demo", "--delay", "0")):
             asked = semcache(*command, "--location", kept, "--encoder", "hash")
             said(asked, str(kept), "in use by another process")
     finally:
