@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -108,14 +109,19 @@ class StoreDirectory:
         return found
 
     def commit(self, manifest: Manifest) -> None:
-        """Make this manifest the truth, durably and in one step."""
+        """Make this manifest the truth, durably and in one step.
+
+        Raises:
+            OSError: It could not be written; the old one is still the truth.
+        """
         fresh = self.path / f"{MANIFEST_FILE}.new"
         with fresh.open("w", encoding="utf-8") as file:
             json.dump(asdict(manifest), file)
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(self.path / MANIFEST_FILE)
-        _sync_directory(self.path)
+        with suppress(OSError):  # it is the truth by now; only a power cut could undo it
+            _sync_directory(self.path)
 
     def new_generation(self) -> Path:
         """An empty directory whose name was never used here."""

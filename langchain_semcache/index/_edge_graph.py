@@ -45,6 +45,7 @@ class GraphBuild:
         self._store = store
         self._running = threading.Lock()
         self._stop = threading.Event()
+        self._builder: int | None = None
         self._next_points = 0.0
         self.last_error: str | None = None
         self.next_check = 0
@@ -53,6 +54,11 @@ class GraphBuild:
     def running(self) -> bool:
         """Whether a build is in progress."""
         return self._running.locked()
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether the calling thread is the one that builds."""
+        return self._builder == threading.get_ident()
 
     def consider(self, graph_from: int | None, now: float) -> None:
         """Build in the background if the store has grown enough for it.
@@ -88,6 +94,7 @@ class GraphBuild:
         """
         with self._running:
             self._pause(0)
+            self._builder = threading.get_ident()
             self.last_error = None
             path = self._store.new_generation()
             try:
@@ -100,6 +107,7 @@ class GraphBuild:
                     raise
                 raise IndexUnavailable(f"{self._store.path}: no graph ({error})") from error
             finally:
+                self._builder = None
                 self._store.stop_journal()
 
     def _quietly(self, now: float) -> None:
@@ -180,7 +188,7 @@ class GraphBuild:
             self._rewrite(fresh, sorted(changed), pause=False)
             fresh.flush()
             built = fresh.info().points_count
-            self._store.swap(path, fresh, built)
+            self._store.swap(path, fresh, built)  # from here on nothing may fail
         self._next_points = 0.0
         self.next_check = 0
 

@@ -68,6 +68,9 @@ def release(held: OpenStore) -> None:
     """One owner less; the last one closes the store. Does nothing in a forked child."""
     if held.store.pid != os.getpid():
         return
+    if held.graph.runs_here:  # the collector freed the last owner in the thread to be waited for
+        threading.Thread(target=release, args=(held,), name="semcache-close").start()
+        return
     with _registry.lock:
         held.owners -= 1
         if held.owners == 0:

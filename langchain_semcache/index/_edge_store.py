@@ -7,6 +7,7 @@ generations between two of them; readers never wait for it.
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import threading
@@ -27,6 +28,8 @@ from langchain_semcache.errors import (
 from langchain_semcache.index import _edge_shard
 from langchain_semcache.index._edge_directory import Manifest, StoreDirectory
 
+logger = logging.getLogger(__name__)
+
 FLUSH_EVERY: Final = 5_000
 """Writes between two flushes.
 
@@ -45,8 +48,11 @@ class Generation:
     retired: bool = False
 
     def discard(self) -> None:
-        """Close the shard and remove its directory."""
-        self.shard.close()
+        """Close the shard and remove its directory; what stays goes when the store is opened."""
+        try:
+            self.shard.close()
+        except Exception:  # the engine raises nothing more specific; its successor is in place
+            logger.warning("an old generation did not close: %s", self.path, exc_info=True)
         shutil.rmtree(self.path, ignore_errors=True)
 
 
@@ -163,6 +169,7 @@ class EdgeStore:
 
         Raises:
             IndexUnavailable: The store was closed meanwhile.
+            OSError: The manifest could not be replaced. In both cases the old one stays.
         """
         fresh = Generation(path, shard)
         with self._guard:

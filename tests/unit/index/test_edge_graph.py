@@ -7,7 +7,7 @@ import pytest
 
 from langchain_semcache.clock import ManualClock
 from langchain_semcache.errors import IndexUnavailable
-from langchain_semcache.index import _edge_graph, _edge_shard
+from langchain_semcache.index import _edge_directory, _edge_graph, _edge_shard
 from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
 from langchain_semcache.records import Selection
 from langchain_semcache.testing.index_conformance import NOW, make_entry
@@ -115,6 +115,51 @@ def test_a_failed_build_changes_nothing_and_can_be_repeated(index, tmp_path, mon
     index.build_graph()
     assert index.describe()["graph_error"] is None
     assert index.fetch(make_entry(1).id, now=NOW) == make_entry(1)
+
+
+def test_a_build_that_cannot_commit_changes_nothing(index, tmp_path, monkeypatch):
+    index.put(make_entry(1), random_unit())
+    before = generations(tmp_path)
+
+    def fail(self, manifest):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(_edge_directory.StoreDirectory, "commit", fail)
+    with pytest.raises(IndexUnavailable, match="disk full"):
+        index.build_graph()
+    assert generations(tmp_path) == before
+    index.put(make_entry(2), random_unit())
+    assert len(list(index.scan(Selection()))) == 2
+
+
+def test_an_old_generation_that_does_not_close_costs_no_entry(index, tmp_path):
+    class Stubborn:
+        def __init__(self, shard):
+            self.shard = shard
+
+        def __getattr__(self, name):
+            return getattr(self.shard, name)
+
+        def close(self):
+            raise RuntimeError("busy")
+
+    index.put(make_entry(1), random_unit())
+    generation = index._opened().store._current
+    generation.shard = Stubborn(generation.shard)
+    index.build_graph()
+    assert len(generations(tmp_path)) == 1
+    assert index.fetch(make_entry(1).id, now=NOW) == make_entry(1)
+    index.close()
+    again = QdrantEdgeIndex(tmp_path / "store", dimension=16)
+    assert again.fetch(make_entry(1).id, now=NOW) == make_entry(1)
+    again.close()
+
+
+def test_a_reader_keeps_the_generation_it_began_with(index):
+    index.put(make_entry(1), random_unit())
+    with index._opened().store.reading() as shard:
+        index.build_graph()
+        assert len(shard.retrieve([make_entry(1).id], True, False)) == 1
 
 
 def test_closing_during_a_build_ends_it(tmp_path):
