@@ -57,7 +57,7 @@ class Core:
 def build(
     config: SemcacheConfig,
     *,
-    encoder: Encoder | None = None,
+    encoder: Encoder | str | None = None,
     index: EntryIndex | None = None,
     clock: Clock | None = None,
     sinks: Sequence[EventSink] = (),
@@ -75,7 +75,8 @@ def build(
     with ExitStack() as opened:
         pool = WorkerPool()
         opened.callback(pool.close)
-        encoder = encoder or make_encoder(config.encoder)
+        if encoder is None or isinstance(encoder, str):
+            encoder = make_encoder(encoder or config.encoder)
         queued = BatchingEncoder(encoder)
         opened.callback(queued.close)
         if index is None:
@@ -187,8 +188,8 @@ def _settings(config: SemcacheConfig) -> RequestSettings:
         top_p_digits=key.top_p_digits,
         namespace=config.namespace,
         tenant=config.tenant,
-        volatile_parameters=tuple(key.volatile_parameters),
-        secret_parameters=tuple(key.secret_parameters),
+        volatile_parameters=key.volatile_parameters,
+        secret_parameters=key.secret_parameters,
         question_pattern=key.question_pattern,
         detect_templates=key.detect_templates,
         max_question_bytes=key.max_question_bytes,

@@ -136,7 +136,9 @@ class SemcacheConfig(_Settings):
         return self.location.startswith(("http://", "https://"))
 
     @classmethod
-    def of(cls, location: str | Path | SemcacheConfig | None = None, **overrides: object) -> Self:
+    def of(
+        cls, location: str | Path | SemcacheConfig | None = None, /, **overrides: object
+    ) -> Self:
         """A checked configuration from whatever `open` was given.
 
         Raises:

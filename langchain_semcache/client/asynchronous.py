@@ -38,7 +38,7 @@ class AsyncSemcache(Client):
         cls,
         location: str | Path | SemcacheConfig | None = None,
         *,
-        encoder: Encoder | None = None,
+        encoder: Encoder | str | None = None,
         index: EntryIndex | None = None,
         clock: Clock | None = None,
         sinks: Sequence[EventSink] = (),

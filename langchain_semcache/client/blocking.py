@@ -40,7 +40,7 @@ class Semcache(Client):
         cls,
         location: str | Path | SemcacheConfig | None = None,
         *,
-        encoder: Encoder | None = None,
+        encoder: Encoder | str | None = None,
         index: EntryIndex | None = None,
         clock: Clock | None = None,
         sinks: Sequence[EventSink] = (),
@@ -51,7 +51,7 @@ class Semcache(Client):
         Args:
             location: A directory, ":memory:", a Qdrant URL, or a whole configuration; nothing
                 means the directory `./.semcache`.
-            encoder: Used instead of the configured one, and not closed.
+            encoder: An encoder, used and not closed, or the name of one as in the settings.
             index: Used instead of the configured one, and not closed.
             clock: Where time comes from; the system's by default.
             sinks: Receive every event.

@@ -49,7 +49,7 @@ class SemanticCache(BaseCache):
         location: str | Path | SemcacheConfig | Semcache | None = None,
         *,
         tenant: str = "",
-        encoder: Encoder | None = None,
+        encoder: Encoder | str | None = None,
         index: EntryIndex | None = None,
         clock: Clock | None = None,
         sinks: Sequence[EventSink] = (),

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from langchain_semcache import ConfigurationError, SemcacheConfig
+from langchain_semcache import ConfigurationError, Semcache, SemcacheConfig
 
 
 def test_every_setting_has_a_default_that_works():
@@ -93,3 +93,14 @@ def test_a_bad_file_is_one_clear_error(tmp_path, text):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ConfigurationError, match="absent.toml cannot be read"):
         SemcacheConfig.from_file(tmp_path / "absent.toml")
+
+
+def test_the_location_of_a_configuration_can_be_overridden_too():
+    assert SemcacheConfig.of(SemcacheConfig(neighbours=5), location=":memory:").neighbours == 5
+
+
+def test_an_encoder_can_be_named_where_a_cache_is_opened():
+    with Semcache.open(":memory:", encoder="hash") as cache:
+        assert cache.stats().encoder.startswith("tokenizer-hash")
+    with pytest.raises(ConfigurationError, match="'hashh' is unknown"):
+        Semcache.open(":memory:", encoder="hashh")
