@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 
 from langchain_semcache.client import AsyncSemcache, Semcache
-from langchain_semcache.errors import MissingExtra, SemcacheError
+from langchain_semcache.errors import CorruptEntry, MissingExtra, SemcacheError
 from langchain_semcache.langchain.agent_calls import (
     AnyRequest,
     AnyResponse,
@@ -92,11 +92,13 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
             return to_agent_response(request, call.answer)
 
         try:
-            who = self._whose(request)
-            decision = self._sync.get_or_call(
-                core_request(request, who), ask, ttl=self._ttl, tags=self._tags
-            )
-            settled = call.settle(decision)
+            asked = core_request(request, self._whose(request))
+            decision = self._sync.get_or_call(asked, ask, ttl=self._ttl, tags=self._tags)
+            settled = self._settled(call, decision)
+            if settled is None:
+                self._sync.report(decision.entry_id or "", wrong=True)
+                decision = self._sync.get_or_call(asked, ask, ttl=self._ttl, tags=self._tags)
+                settled = self._settled(call, decision)
         except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
             settled = self._trouble(call, error)
         if call.failure is not None:
@@ -120,7 +122,11 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
             who = self._whose(request)
             asked = await asyncio.to_thread(core_request, request, who)
             decision = await self._async.get_or_call(asked, ask, ttl=self._ttl, tags=self._tags)
-            settled = await asyncio.to_thread(call.settle, decision)
+            settled = await asyncio.to_thread(self._settled, call, decision)
+            if settled is None:
+                await self._async.report(decision.entry_id or "", wrong=True)
+                decision = await self._async.get_or_call(asked, ask, ttl=self._ttl, tags=self._tags)
+                settled = await asyncio.to_thread(self._settled, call, decision)
         except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
             settled = self._trouble(call, error)
         if call.failure is not None:
@@ -141,6 +147,19 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
             raise TypeError("the tenant is no text")
         return who
 
+    def _settled(self, call: _Call, decision: Decision) -> AnyResponse | None:
+        """The model's own answer, else the stored one or that of an identical call.
+
+        None when the stored one cannot be read: whoever asked removes it and asks again.
+        """
+        if call.answer is not None:
+            return call.answer
+        try:
+            return from_decision(call.request, decision)
+        except CorruptEntry as error:
+            self._warn(error)
+            return None
+
     def _trouble(self, call: _Call, error: Exception) -> AnyResponse | None:
         """What there is to return after all; None when the model has to be asked."""
         if isinstance(error, _ModelFailed):
@@ -150,12 +169,16 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
             return call.answer
         if self._sync.config.strict:
             raise error
-        if not self._warned:
-            self._warned = True
-            # Our own errors quote no prompt; of others only the class is written down.
-            told = f"{error}" if isinstance(error, SemcacheError) else type(error).__name__
-            logger.warning("agent cache failed (%s); further failures are not logged", told)
+        self._warn(error)
         return call.answer
+
+    def _warn(self, error: Exception) -> None:
+        if self._warned:
+            return
+        self._warned = True
+        # Our own errors quote no prompt; of others only the class is written down.
+        told = f"{error}" if isinstance(error, SemcacheError) else type(error).__name__
+        logger.warning("agent cache failed (%s); further failures are not logged", told)
 
 
 class _ModelFailed(Exception):
@@ -170,10 +193,6 @@ class _Call:
     """One model call: what the model said to this very caller, if it was asked."""
 
     def __init__(self, request: AnyRequest) -> None:
-        self._request = request
+        self.request = request
         self.answer: AnyResponse | None = None
         self.failure: Exception | None = None
-
-    def settle(self, decision: Decision) -> AnyResponse | None:
-        """The model's own answer, else the stored one or that of an identical call."""
-        return self.answer or from_decision(self._request, decision)

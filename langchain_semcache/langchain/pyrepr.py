@@ -120,7 +120,7 @@ def _value(node: ast.expr, opaque: list[str]) -> object:
 def _call(node: ast.Call, name: str, arguments: list[ast.expr], opaque: list[str]) -> object:
     """What looks like a call: one of our marks, an empty or frozen set, or an object's repr."""
     match arguments:
-        case [ast.Constant(value=int() as number)] if name == _MARK:
+        case [ast.Constant(value=int() as number)] if name == _MARK and number < len(opaque):
             return Opaque(opaque[number])
         case [] if name in ("set", "frozenset"):
             return []
@@ -131,9 +131,17 @@ def _call(node: ast.Call, name: str, arguments: list[ast.expr], opaque: list[str
 
 def _mapping(
     keys: list[ast.expr | None], values: list[ast.expr], inner: Callable[[ast.expr], object]
-) -> dict[str, object]:
-    names = [inner(key) if key is not None else None for key in keys]
-    return {
-        name if isinstance(name, str) else repr(name): inner(value)
-        for name, value in zip(names, values, strict=True)
-    }
+) -> dict[object, object]:
+    found: dict[object, object] = {}
+    for key, value in zip(keys, values, strict=True):
+        if key is None:
+            raise ValueError("an unpacked mapping is nobody's spelling")
+        name = inner(key)
+        found[name if _is_key(name) else repr(name)] = inner(value)
+    return found
+
+
+def _is_key(value: object) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_key, value))
+    return not isinstance(value, list | dict)

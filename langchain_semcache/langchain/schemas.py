@@ -61,4 +61,4 @@ def is_handle(class_path: object) -> bool:
     if not all(isinstance(part, str) for part in class_path):
         return False
     found = getattr(sys.modules.get(".".join(class_path[:-1])), class_path[-1], None)
-    return isinstance(found, type) and found.__repr__ is object.__repr__
+    return isinstance(found, type) and getattr(found, "__repr__", None) is object.__repr__
