@@ -16,7 +16,13 @@ from langchain_semcache.engine.workplace import RecentVectors, WorkerPool, Workp
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable
 from langchain_semcache.events import EventSink
 from langchain_semcache.guards import check
-from langchain_semcache.ports import BlockingPort, Encoder, EntryIndex, SupportsClose, SupportsThreshold
+from langchain_semcache.ports import (
+    BlockingPort,
+    Encoder,
+    EntryIndex,
+    SupportsClose,
+    SupportsThreshold,
+)
 from langchain_semcache.records import Reason, Request
 from langchain_semcache.request import RequestSettings, Resolved, resolve
 from langchain_semcache.responses import EnvelopeCodec
@@ -130,8 +136,8 @@ def make_encoder(name: str) -> Encoder:
 
             return SentenceTransformerEncoder(model)
     raise ConfigurationError(
-        f"encoder {name!r} is unknown: "
-        "use 'local', 'hash' or 'sentence-transformers:NAME_OR_PATH'"
+        f"no encoder is called {name!r}: use "
+        "'local', 'hash' or 'sentence-transformers:NAME_OR_PATH'"
     )
 
 

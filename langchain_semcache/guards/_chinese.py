@@ -80,6 +80,8 @@ HAN_OPPOSITE_FRIENDS = words(
 HAN_CLASSES: tuple[frozenset[str], ...] = (
     words("今天 明天 昨天 后天 前天"),
     words("今年 明年 去年 前年"),
+    words("月 季度 年"),
+    words("免费版 基础版 标准版 专业版 高级版 旗舰版 企业版 团队版 个人版 家庭版 学生版"),
     words("春天 夏天 秋天 冬天 春季 夏季 秋季 冬季"),
     words("早饭 午饭 晚饭 早餐 午餐 晚餐"),
     words("英语 法语 德语 日语 韩语 俄语 西班牙语 意大利语 中文 汉语 粤语"),

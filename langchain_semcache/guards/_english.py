@@ -111,6 +111,11 @@ CLASSES: tuple[frozenset[str], ...] = (
     words("mysql postgresql postgres sqlite mongodb oracle redis mariadb cassandra elasticsearch"),
     words("linux windows macos ubuntu debian fedora android ios iphone"),
     words("aws azure gcp"),
+    words("hour day week month quarter year decade century"),
+    words(
+        "free basic starter standard plus pro premium ultimate enterprise business team personal "
+        "family student"
+    ),
     words("red blue green yellow black white purple orange pink brown grey"),
     words("spring summer autumn winter"),
     words("north south east west northern southern eastern western"),
@@ -131,7 +136,11 @@ ALIASES = {
     "postgres": "postgresql", "js": "javascript", "ts": "typescript", "k8s": "kubernetes",
     "us": "usa", "u.s": "usa", "u.s.a": "usa", "america": "usa", "u.k": "uk", "britain": "uk",
     "euros": "eur", "euro": "eur", "dollars": "usd", "dollar": "usd", "yen": "jpy", "yuan": "cny",
-    "rmb": "cny", "rupees": "inr", "rupee": "inr", "fb": "facebook", "yt": "youtube",
+    "hours": "hour", "hourly": "hour", "days": "day", "daily": "day", "weeks": "week",
+    "weekly": "week", "months": "month", "monthly": "month", "quarters": "quarter",
+    "quarterly": "quarter", "years": "year", "yearly": "year", "annual": "year",
+    "annually": "year", "rmb": "cny", "rupees": "inr", "rupee": "inr", "fb": "facebook",
+    "yt": "youtube",
     "gray": "grey", "ig": "instagram", "golang": "go", "nyc": "york", "2fa": "two-factor",
 }  # fmt: skip
 

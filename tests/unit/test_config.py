@@ -91,7 +91,7 @@ def test_a_bad_file_is_one_clear_error(tmp_path, text):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(ConfigurationError, match="absent.toml cannot be read"):
+    with pytest.raises(ConfigurationError, match=r"absent\.toml cannot be read"):
         SemcacheConfig.from_file(tmp_path / "absent.toml")
 
 
@@ -102,5 +102,5 @@ def test_the_location_of_a_configuration_can_be_overridden_too():
 def test_an_encoder_can_be_named_where_a_cache_is_opened():
     with Semcache.open(":memory:", encoder="hash") as cache:
         assert cache.stats().encoder.startswith("tokenizer-hash")
-    with pytest.raises(ConfigurationError, match="'hashh' is unknown"):
+    with pytest.raises(ConfigurationError, match="is called 'hashh'"):
         Semcache.open(":memory:", encoder="hashh")

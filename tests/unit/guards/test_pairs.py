@@ -55,6 +55,10 @@ who wrote "Dark Water" | who wrote "White Water"
 call parseInt twice | call parseFloat twice
 why is /etc/hosts empty | why is /etc/fstab empty
 trains to berlin | trains to munich
+price of the silver card per week | price of the silver card per quarter
+does the starter tariff include calls | does the premium tariff include calls
+专业版支持导出吗 | 企业版支持导出吗
+一个月可以请几次假 | 一年可以请几次假
 Is Carla Berg Danish? | Is Rosa Berg Danish?
 怎么用Redis做缓存 | 怎么用Kafka做缓存
 北京的天气 | 广州的天气
@@ -126,6 +130,8 @@ how are you my friend | wie geht es dir und was ist los
 """
 
 PASS = """
+is there a monthly report | is there a report each month
+the annual fee | the yearly fee
 how do I sign up for the service | how can I register for the service
 reset my password | how can I reset the password
 enable two-step login | turn on two-step login
