@@ -34,6 +34,10 @@ class SemanticCache(BaseCache):
     In a call it never raises: what breaks is a miss, and a paid answer is never lost. Facts about
     a hit are in `response_metadata["semcache"]` of the message.
 
+    Two limits are LangChain's: `.stream()` never asks a cache (see `cached_streams`), and a cache
+    is told what a model was when it was first used (after changing a field of a model, use a new
+    object or `.bind()`).
+
     Args:
         location: A directory, ":memory:", a Qdrant URL, a configuration, or an open `Semcache`.
         tenant: Who shares the answers. Inside `with tenant("…"):` that name is used instead.

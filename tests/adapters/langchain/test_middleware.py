@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -616,3 +620,24 @@ def test_the_tenant_of_the_cache_is_taken_over(make_cache: Any, model: ScriptedM
     for cache in caches:
         create_agent(model, [], middleware=[SemanticCacheMiddleware(cache)]).invoke(_asked())
     assert model.calls == 2
+
+
+WITHOUT_LANGCHAIN = """
+import sys
+sys.modules["langchain"] = None
+from langchain_semcache import MissingExtra, SemanticCache
+try:
+    import langchain_semcache.langchain.middleware
+except MissingExtra as error:
+    print(error)
+"""
+
+
+def test_without_the_extra_its_name_is_told() -> None:
+    """The message names what to install."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_LANGCHAIN], env=environment, capture_output=True, text=True,
+        timeout=60, check=True,
+    )  # fmt: skip
+    assert "langchain-semcache[langchain]" in done.stdout
