@@ -37,10 +37,6 @@ def _schemas(name: str) -> dict[str, Mapping[str, object]]:
     classes = [
         cls for cls in _subclasses(BaseModel) if f"{cls.__module__}.{cls.__qualname__}" == name
     ]
-    module, _, attribute = name.rpartition(".")
-    top_level = getattr(sys.modules.get(module), attribute, None)
-    if not classes and not hasattr(top_level, "model_json_schema"):
-        return {}
     schemas = [cls.model_json_schema() for cls in classes]
     return {json.dumps(schema, sort_keys=True): schema for schema in schemas}
 
