@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Awaitable
@@ -275,3 +278,28 @@ def test_a_cache_works_from_wherever_langchain_calls_it(
     assert {reply.content for reply in model.batch([QUESTION] * 5)} == {"answer 1"}
     assert {r.content for r in asyncio.run(model.abatch([QUESTION] * 5))} == {"answer 1"}
     assert model.calls == 1
+
+
+ENDS = """
+import asyncio, sys
+from langchain_core.globals import set_llm_cache
+from langchain_semcache import SemanticCache
+from langchain_semcache.testing.fakes import ScriptedEncoder
+from tests.adapters.langchain.models import ScriptedModel
+set_llm_cache(SemanticCache(sys.argv[1], encoder=ScriptedEncoder()))
+model = ScriptedModel()
+model.invoke("q")
+asyncio.run(model.ainvoke("q"))
+print(model.calls)
+"""
+
+
+def test_a_process_may_end_without_closing(tmp_path: Path) -> None:
+    """B38: no traceback, no hanging thread, and the next process reads what was stored."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    for calls in ("1", "0"):
+        done = subprocess.run(
+            [sys.executable, "-c", ENDS, str(tmp_path / "store")], env=environment,
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout.strip(), done.stderr) == (0, calls, "")

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import json
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel, Field, create_model
 
-from langchain_semcache import Request, Response, SemanticCache
+from langchain_semcache import Request, Response, SchemaMismatch, SemanticCache
 from langchain_semcache.langchain import tenant
 from langchain_semcache.testing.fakes import ScriptedEncoder
 from tests.adapters.langchain.conftest import PARAPHRASE, QUESTION
@@ -402,3 +403,19 @@ def test_another_encoder_sees_nothing_of_the_first(make_cache: Any) -> None:
     model.invoke(PARAPHRASE)
     assert model.calls == 1
     assert make_cache(encoder=second).stats().entries == 2
+
+
+def test_a_store_of_another_dimension_is_refused_at_the_start(
+    make_cache: Any, tmp_path: Path
+) -> None:
+    """B24: one line with both numbers, and not on a user's request; the store is left as it was."""
+    made = make_cache(tmp_path / "store", encoder=ScriptedEncoder(dimension=4))
+    ScriptedModel(cache=made).invoke(QUESTION)
+    made.close()
+    with pytest.raises(SchemaMismatch, match=r"4.*8"):
+        make_cache(tmp_path / "store", encoder=ScriptedEncoder(dimension=8))
+    model = ScriptedModel(
+        cache=make_cache(tmp_path / "store", encoder=ScriptedEncoder(dimension=4))
+    )
+    model.invoke(QUESTION)
+    assert model.calls == 0

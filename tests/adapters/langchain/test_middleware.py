@@ -497,7 +497,7 @@ async def test_two_of_them_in_one_agent_do_not_wait_for_each_other(
     class Outer(SemanticCacheMiddleware):
         pass
 
-    both = [Outer(cache), SemanticCacheMiddleware(cache.semcache)]
+    both = [Outer(cache), SemanticCacheMiddleware(cache)]
     made = create_agent(model, [], middleware=both)
     for _ in range(2):
         state = await asyncio.wait_for(made.ainvoke(_asked()), 20)
