@@ -67,7 +67,9 @@ def test_a_message_comes_back_through_the_store(message: AIMessage) -> None:
     assert isinstance(found, ChatGeneration)
     facts = found.message.response_metadata.pop("semcache")
     assert facts["age_seconds"] == 5
-    assert found.message == message.model_copy(update={"id": None})
+    assert found.message.id
+    assert found.message.id != message.id
+    assert found.message == message.model_copy(update={"id": found.message.id})
 
 
 @given(JSON, st.sampled_from(["langchain.generations/1", "text", "other"]))
