@@ -123,6 +123,10 @@ format: $(VENV)/.stamp-dev  ## rewrite the code in the house style
 	$(BIN)/ruff check --fix-only --exit-zero .
 	$(BIN)/ruff format .
 
+.PHONY: notebooks
+notebooks: $(VENV)/.stamp-dev  ## run the notebooks of the documentation and keep what they show
+	$(BIN)/python scripts/notebooks.py
+
 .PHONY: clean
 clean:  ## remove environments and everything built
 	rm -rf $(VENV) $(BARE) $(LOWEST) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

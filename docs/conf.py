@@ -8,12 +8,13 @@ copyright = "2026, the langchain-semcache authors"
 release = installed_version("langchain-semcache")
 version = release
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build", "**.ipynb_checkpoints"]
 nitpicky = False  # signatures name protocols and numpy aliases that have no page of their own
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # notebooks keep their outputs; a test runs them
 
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
