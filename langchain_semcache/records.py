@@ -242,7 +242,8 @@ class Decision:
         age: Time since the served entry was stored.
         exact_only: Why meaning was not compared, when it was not.
         verdicts: Every candidate, best first, with what became of it.
-        stages: Seconds per stage ("resolve", "fetch", "embed", "search", "decide").
+        stages: Seconds per stage ("resolve", "fetch", "embed", "search", "decide"), filled in by
+            whoever carried the decision out.
     """
 
     hit: bool
@@ -257,7 +258,7 @@ class Decision:
     exact_only: Reason | None = None
     detail: str = ""
     verdicts: tuple[Verdict, ...] = ()
-    stages: Mapping[str, float] = field(default_factory=dict)
+    stages: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

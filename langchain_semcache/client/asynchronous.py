@@ -64,7 +64,8 @@ class AsyncSemcache(Client):
         decision = await self._driver.run(
             lambda: self._plan_lookup(request, stages, explain=True), stages
         )
-        return replace(decision, stages=stages)
+        decision.stages.update(stages)
+        return decision
 
     async def store(
         self,

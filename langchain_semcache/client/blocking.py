@@ -74,7 +74,8 @@ class Semcache(Client):
         """What `lookup` would decide, with every candidate judged; serves and changes nothing."""
         stages: dict[str, float] = {}
         decision = self._driver.run(self._plan_lookup(request, stages, explain=True), stages)
-        return replace(decision, stages=stages)
+        decision.stages.update(stages)
+        return decision
 
     def store(
         self,

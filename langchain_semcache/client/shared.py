@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import TypeAlias, TypeVar
 
@@ -103,7 +102,7 @@ class Client:
     def _looked_up(self, decision: Decision, stages: dict[str, float], started: float) -> Decision:
         seconds = self._clock() - started
         stages["decide"] = max(0.0, seconds - sum(stages.values()))
-        decision = replace(decision, stages=stages)
+        decision.stages.update(stages)
         if decision.reason is Reason.CORRUPT_ENTRY:
             self._core.workplace.index_gate.warn(decision.detail)
         event = LookupHit if decision.hit else LookupMissed

@@ -127,7 +127,7 @@ class GraphBuild:
                 self._wait(worker)
             finally:
                 worker.kill()
-        fresh = _edge_shard.load(path)
+        fresh = _edge_shard.load(path, self._store.dimension)
         try:
             self._catch_up(path, fresh)
         except Exception:

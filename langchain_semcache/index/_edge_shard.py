@@ -20,6 +20,10 @@ _BUILD_BREADTH: Final = 100
 SEARCH_BREADTH: Final = 128
 """Candidates kept while a graph is walked; more find more and take longer."""
 
+_SEARCH_THREADS: Final = 1
+"""One segment is one piece of work. Handing it to a pool of more threads took 0.30 ms where this
+takes 0.16 (10,000 entries, two cores), and concurrent searches were no faster for it."""
+
 _NO_VACUUM: Final = 1_000_000_000  # old points go when the next generation is built
 
 
@@ -31,9 +35,9 @@ def create(path: Path, dimension: int) -> edge.EdgeShard:
     return shard
 
 
-def load(path: Path) -> edge.EdgeShard:
+def load(path: Path, dimension: int) -> edge.EdgeShard:
     """An existing shard."""
-    return edge.EdgeShard.load(str(path))
+    return edge.EdgeShard.load(str(path), _config(dimension))
 
 
 def point(entry: Entry, vector: Vector | None) -> edge.Point:
@@ -87,4 +91,5 @@ def _config(dimension: int) -> edge.EdgeConfig:
             indexing_threshold=1,
             vacuum_min_vector_number=_NO_VACUUM,
         ),
+        max_search_threads=_SEARCH_THREADS,
     )

@@ -230,7 +230,7 @@ class EdgeStore:
         path = self.path / manifest.generation
         self.built = manifest.built
         try:
-            return Generation(path, _edge_shard.load(path))
+            return Generation(path, _edge_shard.load(path, self.dimension))
         except Exception as error:  # the engine raises nothing more specific
             raise ConfigurationError(
                 f"{path} cannot be opened ({error}): restore it, or choose another directory"

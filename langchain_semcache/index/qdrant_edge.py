@@ -17,7 +17,7 @@ from langchain_semcache.index._edge_registry import OpenStore
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import Candidate, Entry, Selection
 
-_SPARE: Final = 4
+_SPARE: Final = 1
 _PAGE: Final = 256
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -47,6 +48,20 @@ FIELD_TIMES: Final = "times"
 FIELD_TAGS: Final = "tags"
 FIELD_SOURCE_IDS: Final = "source_ids"
 FIELD_SOURCE_DIGESTS: Final = "source_digests"
+
+_TEXTS: Final = (
+    FIELD_ID,
+    FIELD_SCOPE,
+    FIELD_PARTITION,
+    FIELD_FINGERPRINT,
+    FIELD_NAMESPACE,
+    FIELD_TENANT,
+    FIELD_MODEL,
+    FIELD_QUESTION,
+    FIELD_RESPONSE,
+)
+
+_CANONICAL_UUID: Final = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 
 PayloadValue: TypeAlias = str | int | float | list[str]
 
@@ -109,11 +124,8 @@ Condition: TypeAlias = Matches | Below | Above | HasPoint
 
 def point_id(entry_id: str) -> str:
     """The UUID under which an entry is stored; a UUID stands for itself."""
-    try:
-        if str(UUID(entry_id)) == entry_id:
-            return entry_id
-    except ValueError:
-        pass  # not a UUID: it gets one below
+    if _CANONICAL_UUID.fullmatch(entry_id):
+        return entry_id
     text = entry_id.encode("utf-8", "surrogatepass")
     digest = hashlib.sha256(b"langchain-semcache point\0" + text).digest()
     return str(UUID(bytes=digest[:16]))
@@ -192,24 +204,25 @@ def from_payload(payload: Mapping[str, object] | None, *, entry_id: str = "?") -
 def _decode(record: Mapping[str, object]) -> Entry:
     if record[FIELD_FORMAT] != FORMAT:
         raise ValueError(f"format {record[FIELD_FORMAT]!r}, this release reads {FORMAT}")
+    entry_id, scope, partition, fingerprint, namespace, tenant, model, question, response = [
+        _text(record, field) for field in _TEXTS
+    ]
     created, expires = _texts(record, FIELD_TIMES)
-    sources = zip(
-        _texts(record, FIELD_SOURCE_IDS), _texts(record, FIELD_SOURCE_DIGESTS), strict=True
-    )
+    names, digests = _texts(record, FIELD_SOURCE_IDS), _texts(record, FIELD_SOURCE_DIGESTS)
     return Entry(
-        id=_text(record, FIELD_ID),
-        scope=_text(record, FIELD_SCOPE),
-        partition=_text(record, FIELD_PARTITION),
-        fingerprint=_text(record, FIELD_FINGERPRINT),
-        namespace=_text(record, FIELD_NAMESPACE),
-        tenant=_text(record, FIELD_TENANT),
-        model=_text(record, FIELD_MODEL),
-        question=_text(record, FIELD_QUESTION),
-        payload=base64.b64decode(_text(record, FIELD_RESPONSE), validate=True),
+        id=entry_id,
+        scope=scope,
+        partition=partition,
+        fingerprint=fingerprint,
+        namespace=namespace,
+        tenant=tenant,
+        model=model,
+        question=question,
+        payload=binascii.a2b_base64(response, strict_mode=True),
         created_at=float(created),
         expires_at=float(expires) if expires else None,
         tags=tuple(_texts(record, FIELD_TAGS)),
-        sources=tuple(sources),
+        sources=tuple(zip(names, digests, strict=True)),
     )
 
 

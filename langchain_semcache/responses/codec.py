@@ -7,6 +7,7 @@ reader run or build anything.
 from __future__ import annotations
 
 import json
+import threading
 from typing import Protocol
 
 import zstandard
@@ -32,8 +33,19 @@ class ResponseCodec(Protocol):
         ...
 
 
+class _PerThread(threading.local):
+    """zstd contexts are not safe to share, and cost more to make than an answer to unpack."""
+
+    def __init__(self) -> None:
+        self.compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+        self.decompressor = zstandard.ZstdDecompressor()
+
+
 class EnvelopeCodec:
     """The codec of this release. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._zstd = _PerThread()
 
     def encode(self, response: Response) -> bytes:
         """Raises ValueError or TypeError when the body is not JSON."""
@@ -48,17 +60,14 @@ class EnvelopeCodec:
             "calls": response.has_tool_calls,
         }
         text = json.dumps(envelope, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        # A compressor of its own per call: the C objects are not safe to share between threads.
-        return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(
-            text.encode("utf-8", "surrogatepass")
-        )
+        return self._zstd.compressor.compress(text.encode("utf-8", "surrogatepass"))
 
     def decode(self, entry_id: str, payload: bytes) -> Response:
         try:
             # The frame's own claim is checked first: zstd would allocate whatever it says.
             if zstandard.get_frame_parameters(payload).content_size > MAX_BYTES:
                 raise CorruptEntry(entry_id, f"decodes to more than {MAX_BYTES} bytes")
-            raw = zstandard.ZstdDecompressor().decompress(payload, max_output_size=MAX_BYTES)
+            raw = self._zstd.decompressor.decompress(payload, max_output_size=MAX_BYTES)
             envelope: JSON = json.loads(raw.decode("utf-8", "surrogatepass"))
         except (zstandard.ZstdError, ValueError, RecursionError) as error:
             raise CorruptEntry(entry_id, type(error).__name__) from error

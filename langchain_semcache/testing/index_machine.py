@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from langchain_semcache.ports import EntryIndex, SupportsClose, SupportsTrim, Vector
 from langchain_semcache.records import Entry, Selection
-from langchain_semcache.testing.index_conformance import NOW, make_entry, unit
+from langchain_semcache.testing.index_values import NOW, make_entry, unit
 
 _NUMBERS = st.integers(0, 7)
 _PARTITIONS = st.sampled_from(["p", "P", ""])

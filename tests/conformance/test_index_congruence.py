@@ -8,7 +8,7 @@ from langchain_semcache.index.memory import MemoryIndex
 from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
 from langchain_semcache.index.qdrant_server import QdrantServerIndex
 from langchain_semcache.records import Selection
-from langchain_semcache.testing.index_conformance import NOW, make_entry, unit
+from langchain_semcache.testing.index_values import NOW, make_entry, unit
 from tests.services.qdrant_http import QdrantService
 
 DIMENSION = 24

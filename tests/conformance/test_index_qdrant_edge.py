@@ -2,7 +2,8 @@ import pytest
 
 from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
 from langchain_semcache.records import Selection
-from langchain_semcache.testing.index_conformance import EntryIndexSuite, make_entry, unit
+from langchain_semcache.testing.index_conformance import EntryIndexSuite
+from langchain_semcache.testing.index_values import make_entry, unit
 
 
 class TestQdrantEdgeIndex(EntryIndexSuite):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from langchain_semcache.engine import flow
 from langchain_semcache.engine.commands import (
@@ -218,6 +221,12 @@ def test_ids_differ_by_scope_and_by_fingerprint():
         for fingerprint in "xy"
     }
     assert len(ids) == 4
+
+
+@given(st.text(), st.text())
+def test_an_id_is_the_uuid5_of_scope_and_fingerprint(scope, fingerprint):
+    made = flow.entry_id(replace(SCOPE, digest=scope), replace(QUERY, fingerprint=fingerprint))
+    assert made == str(uuid.uuid5(flow.ENTRY_NAMESPACE, f"{scope}:{fingerprint}"))
 
 
 def test_without_a_lifetime_an_entry_never_expires_and_with_zero_it_is_not_kept():

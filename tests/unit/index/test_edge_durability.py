@@ -11,13 +11,13 @@ import pytest
 
 from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
 from langchain_semcache.records import Selection
-from langchain_semcache.testing.index_conformance import NOW, make_entry
+from langchain_semcache.testing.index_values import NOW, make_entry
 
 WRITER = r"""
     import os, sys, threading
     import numpy as np
     from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
-    from langchain_semcache.testing.index_conformance import make_entry
+    from langchain_semcache.testing.index_values import make_entry
 
     directory, first, build = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "build"
     rng = np.random.default_rng(first)

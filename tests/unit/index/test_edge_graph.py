@@ -10,7 +10,7 @@ from langchain_semcache.errors import IndexUnavailable
 from langchain_semcache.index import _edge_directory, _edge_graph, _edge_shard
 from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
 from langchain_semcache.records import Selection
-from langchain_semcache.testing.index_conformance import NOW, make_entry
+from langchain_semcache.testing.index_values import NOW, make_entry
 
 RNG = np.random.default_rng(7)
 

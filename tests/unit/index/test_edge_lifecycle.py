@@ -16,7 +16,7 @@ from langchain_semcache.errors import (
 )
 from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
 from langchain_semcache.records import Selection
-from langchain_semcache.testing.index_conformance import NOW, make_entry, unit
+from langchain_semcache.testing.index_values import NOW, make_entry, unit
 
 AXIS = unit([1, 0, 0, 0])
 
@@ -118,7 +118,7 @@ def test_leaving_without_close_prints_nothing_and_loses_nothing(open_index, tmp_
         """
         import sys
         from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
-        from langchain_semcache.testing.index_conformance import make_entry
+        from langchain_semcache.testing.index_values import make_entry
         index = QdrantEdgeIndex(sys.argv[1], dimension=4)
         index.put(make_entry(1), None)
         """,
@@ -136,7 +136,7 @@ def test_a_forked_child_is_refused_and_the_parent_goes_on(open_index, tmp_path):
         from langchain_semcache.errors import IndexUnavailable, StoreLocked
         from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
         from langchain_semcache.records import Selection
-        from langchain_semcache.testing.index_conformance import NOW, make_entry
+        from langchain_semcache.testing.index_values import NOW, make_entry
         index = QdrantEdgeIndex(sys.argv[1], dimension=4)
         index.put(make_entry(1), None)
         if os.fork() == 0:

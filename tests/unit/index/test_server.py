@@ -13,7 +13,7 @@ from langchain_semcache.errors import ConfigurationError, IndexUnavailable, Sche
 from langchain_semcache.index.qdrant_server import QdrantServerIndex
 from langchain_semcache.ports import AsyncEntryIndex, BlockingPort
 from langchain_semcache.records import Selection
-from langchain_semcache.testing.index_conformance import NOW, make_entry, unit
+from langchain_semcache.testing.index_values import NOW, make_entry, unit
 from tests.services.qdrant_http import Fault, QdrantService
 
 AXIS = unit([1, 0, 0, 0])

@@ -1,0 +1,126 @@
+"""What an `EntryIndex` promises whoever looks after it: removal, size, description, closing."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, ClassVar
+
+import pytest
+
+from langchain_semcache.ports import EntryIndex, SupportsClose, SupportsDescribe, SupportsTrim
+from langchain_semcache.records import Selection
+from langchain_semcache.testing.index_values import NOW, IndexSuite, make_entry
+
+
+class AdministrationSuite(IndexSuite):
+    """Part of `EntryIndexSuite`."""
+
+    # -- remove -------------------------------------------------------------------------------
+
+    SELECTIONS: ClassVar[list[tuple[Selection, set[int]]]] = [
+        (Selection(ids=(str(uuid.UUID(int=2)), str(uuid.UUID(int=99)))), {1}),
+        (Selection(ids=()), set()),
+        (Selection(namespace="space"), {2}),
+        (Selection(namespace=""), {0, 1, 3, 4, 5, 6}),
+        (Selection(tenant="tenant-b"), {3}),
+        (Selection(model="model-b"), {4}),
+        (Selection(scope="scope-b"), {5}),
+        (Selection(tags=("red",)), {1, 2}),
+        (Selection(tags=("red", "blue")), {2}),
+        (Selection(tags=("re",)), set()),
+        (Selection(source="faq.md"), {3, 4}),
+        (Selection(source="faq"), set()),
+        (Selection(created_before=NOW + 3), {0, 1, 2}),
+        (Selection(expired_at=NOW + 50), {6}),
+        (Selection(expired_at=NOW + 49), set()),
+        (Selection(tags=("red",), namespace=""), {1}),
+        (Selection(tenant="tenant-a", created_before=NOW + 4, tags=("red",)), {1, 2}),
+        (Selection(tenant="tenant-b", model="model-b"), set()),
+        (Selection(), {0, 1, 2, 3, 4, 5, 6}),
+    ]
+
+    def fill(self, index: EntryIndex) -> None:
+        """Seven entries that each differ in something a selection can name."""
+        changes: list[dict[str, Any]] = [
+            {},
+            {"tags": ("red",)},
+            {"tags": ("blue", "red"), "namespace": "space"},
+            {"tenant": "tenant-b", "sources": (("faq.md", "1"),)},
+            {"model": "model-b", "sources": (("terms.md", "1"), ("faq.md", "2"))},
+            {"scope": "scope-b"},
+            {"expires_at": NOW + 50},
+        ]
+        for number, change in enumerate(changes):
+            vector = None if number == 5 else self.near(0, 0.9 - number / 10)
+            index.put(make_entry(number, **change), vector)
+
+    @pytest.mark.parametrize(("selection", "numbers"), SELECTIONS)
+    def test_remove_takes_exactly_what_matches(
+        self, index: EntryIndex, selection: Selection, numbers: set[int]
+    ) -> None:
+        self.fill(index)
+        everything, going = self.left(index), {f"question {n}" for n in numbers}
+        assert {entry.question for entry in index.scan(selection)} == going
+        assert index.remove(selection, dry_run=True) == len(going)
+        assert self.left(index) == everything
+        assert index.remove(selection) == len(going)
+        assert self.left(index) == everything - going
+        assert index.remove(selection) == 0
+        assert set(self.find(index, self.axis(0))) == everything - going - {"question 5"}
+
+    def test_a_removed_entry_is_gone_and_can_come_back(self, index: EntryIndex) -> None:
+        index.put(make_entry(1), self.axis(0))
+        index.remove(Selection(ids=(make_entry(1).id,)))
+        assert index.fetch(make_entry(1).id, now=NOW) is None
+        assert self.find(index, self.axis(0)) == []
+        index.put(make_entry(1), self.axis(0))
+        assert self.find(index, self.axis(0)) == ["question 1"]
+
+    def test_clearing_an_empty_index_is_harmless(self, index: EntryIndex) -> None:
+        assert index.remove(Selection()) == 0
+        assert list(index.scan(Selection())) == []
+
+    def test_many_entries_are_scanned_and_removed(self, index: EntryIndex) -> None:
+        for number in range(600):
+            index.put(make_entry(number, tags=("even",) if number % 2 == 0 else ()), None)
+        assert len(list(index.scan(Selection()))) == 600
+        assert index.remove(Selection(tags=("even",))) == 300
+        assert len({entry.id for entry in index.scan(Selection())}) == 300
+
+    # -- trim, describe, close ----------------------------------------------------------------
+
+    def test_trim_takes_expired_entries_first_then_the_oldest(self, index: EntryIndex) -> None:
+        if not isinstance(index, SupportsTrim):
+            pytest.skip("this index holds itself to no size")
+        for number in range(6):
+            expires_at = NOW if number == 5 else NOW + 100
+            index.put(make_entry(number, expires_at=expires_at), self.near(0, 0.5))
+        assert index.trim(3, now=NOW) == 3
+        assert self.left(index) == {"question 2", "question 3", "question 4"}
+        assert index.trim(3, now=NOW) == 0
+        assert index.trim(0, now=NOW) == 3
+        assert self.left(index) == set()
+
+    def test_trim_keeps_to_the_number_when_all_are_equally_old(self, index: EntryIndex) -> None:
+        if not isinstance(index, SupportsTrim):
+            pytest.skip("this index holds itself to no size")
+        for number in range(20):
+            index.put(make_entry(number, created_at=NOW), None)
+        assert index.trim(7, now=NOW) == 13
+        assert len(self.left(index)) == 7
+
+    def test_describe_counts_and_tells_no_text(self, index: EntryIndex) -> None:
+        if not isinstance(index, SupportsDescribe):
+            pytest.skip("this index does not describe itself")
+        index.put(make_entry(1, question="a secret question"), self.axis(0))
+        described = index.describe()
+        assert described["points"] == 1
+        assert described["dimension"] == self.dimension
+        assert "secret" not in repr(described)
+
+    def test_closing_twice_is_harmless(self, index: EntryIndex) -> None:
+        if not isinstance(index, SupportsClose):
+            pytest.skip("this index has nothing to close")
+        index.put(make_entry(1), self.axis(0))
+        index.close()
+        index.close()
