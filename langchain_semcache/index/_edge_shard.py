@@ -92,4 +92,7 @@ def _config(dimension: int) -> edge.EdgeConfig:
             vacuum_min_vector_number=_NO_VACUUM,
         ),
         max_search_threads=_SEARCH_THREADS,
+        # Loads payloads with the shard. Otherwise the first reader of each waits for the disk: 0.8
+        # instead of 0.2 ms a search, right after a new generation has taken over.
+        payload_memory=edge.Memory.Cached,
     )

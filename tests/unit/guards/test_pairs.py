@@ -130,6 +130,7 @@ how are you my friend | wie geht es dir und was ist los
 """
 
 PASS = """
+快递为什么还没到 | 为什么我还没收到快递
 is there a monthly report | is there a report each month
 the annual fee | the yearly fee
 how do I sign up for the service | how can I register for the service
