@@ -96,10 +96,13 @@ class EntryIndex(Protocol):
 
 @runtime_checkable
 class SupportsTrim(Protocol):
-    """An index that can hold itself to a size."""
+    """An index that can hold each namespace to a size."""
 
-    def trim(self, max_entries: int, *, now: float) -> int:
-        """Remove expired entries, then the oldest ones, down to `max_entries`; how many went."""
+    def trim(self, max_entries: int, *, namespace: str, now: float) -> int:
+        """Remove expired entries, then the oldest ones, down to `max_entries`; how many went.
+
+        Only entries of exactly this namespace count and go.
+        """
         ...
 
 

@@ -60,8 +60,8 @@ def remove(selection: Selection, *, dry_run: bool) -> Flow[int | Failure]:
     raise _unexpected(command, answer)
 
 
-def trim(max_entries: int) -> Flow[int | Failure]:
-    answer = yield (command := Trim(max_entries))
+def trim(max_entries: int, namespace: str) -> Flow[int | Failure]:
+    answer = yield (command := Trim(max_entries, namespace))
     if isinstance(answer, int | Failure):
         return answer
     raise _unexpected(command, answer)

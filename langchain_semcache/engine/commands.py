@@ -51,9 +51,10 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Trim:
-    """Answered by how many entries went to get down to the limit."""
+    """Answered by how many entries of the namespace went to get down to the limit."""
 
     max_entries: int
+    namespace: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ class Terms:
     Attributes:
         ttl: Lifetime; None never expires.
         tags, sources: What the entry can be invalidated by.
-        max_entries: The store is held to this size afterwards.
+        max_entries: The namespace is held to this size afterwards.
         sweep: Otherwise, whether to remove what is expired afterwards.
     """
 
@@ -161,7 +161,7 @@ def store(
     if failure is not None:
         return StoreResult(stored=False, reason=failure.reason, detail=str(failure.error))
     if terms.max_entries is not None:
-        yield from asking.trim(terms.max_entries)
+        yield from asking.trim(terms.max_entries, scope.namespace)
     elif terms.sweep:
         yield from asking.remove(Selection(expired_at=now), dry_run=False)
     return StoreResult(stored=True, reason=Reason.STORED, entry_id=entry.id)

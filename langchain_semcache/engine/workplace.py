@@ -118,8 +118,8 @@ class Workplace:
                 return None
             case Remove(selection, dry_run):
                 return self.index.remove(selection, dry_run=dry_run)
-            case Trim(max_entries):
-                return self._trim(max_entries)
+            case Trim(max_entries, namespace):
+                return self._trim(max_entries, namespace)
             case Embed():
                 raise TypeError("the encoder is asked through its queue")
 
@@ -130,7 +130,7 @@ class Workplace:
             raise error
         return failure
 
-    def _trim(self, max_entries: int) -> int:
+    def _trim(self, max_entries: int, namespace: str) -> int:
         if not isinstance(self.index, SupportsTrim):
             raise BackendError(f"{type(self.index).__name__} cannot hold itself to a size")
-        return self.index.trim(max_entries, now=self.clock.now())
+        return self.index.trim(max_entries, namespace=namespace, now=self.clock.now())

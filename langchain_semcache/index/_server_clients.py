@@ -78,13 +78,6 @@ class LoopClients:
                 self._held[loop] = held
         return held[1]
 
-    async def aclose(self) -> None:
-        """Close the client of the running loop."""
-        with self._lock:
-            held = self._held.pop(asyncio.get_running_loop(), None)
-        if held is not None:
-            await held[0].aclose()
-
     def forget(self) -> None:
         """Let go of every client; each closes with its generator, on its own loop."""
         with self._lock:

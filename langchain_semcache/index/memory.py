@@ -82,17 +82,17 @@ class MemoryIndex:
             found = [entry for entry in self._entries.values() if selects(selection, entry)]
         return iter(found)
 
-    def trim(self, max_entries: int, *, now: float) -> int:
-        """Remove expired entries, then the oldest ones, down to `max_entries`."""
+    def trim(self, max_entries: int, *, namespace: str, now: float) -> int:
+        """Remove expired entries of a namespace, then its oldest ones, down to `max_entries`."""
         with self._lock:
-            going = [entry.id for entry in self._entries.values() if not is_live(entry, now)]
-            for entry_id in going:
-                self._discard(entry_id)
-            surplus = max(0, len(self._entries) - max(0, max_entries))
-            oldest = sorted(self._entries.values(), key=lambda entry: entry.created_at)[:surplus]
-            for entry in oldest:
+            mine = [entry for entry in self._entries.values() if entry.namespace == namespace]
+            going = [entry for entry in mine if not is_live(entry, now)]
+            living = [entry for entry in mine if is_live(entry, now)]
+            surplus = max(0, len(living) - max(0, max_entries))
+            going += sorted(living, key=lambda entry: entry.created_at)[:surplus]
+            for entry in going:
                 self._discard(entry.id)
-        return len(going) + len(oldest)
+        return len(going)
 
     def describe(self) -> dict[str, str | int | float | bool | None]:
         """Backend, dimension and number of entries."""

@@ -164,16 +164,17 @@ class QdrantEdgeIndex:
             if offset is None:
                 return
 
-    def trim(self, max_entries: int, *, now: float) -> int:
-        """Remove expired entries, then the oldest ones, down to `max_entries`.
+    def trim(self, max_entries: int, *, namespace: str, now: float) -> int:
+        """Remove expired entries of a namespace, then its oldest ones, down to `max_entries`.
 
         Raises:
             IndexUnavailable: The store is closed or failed.
         """
-        removed = self.remove(Selection(expired_at=now))
+        removed = self.remove(Selection(namespace=namespace, expired_at=now))
         store = self._opened().store
+        mine = _edge_shard.all_of(schema.conditions(Selection(namespace=namespace)))
         return removed + _until_none(
-            lambda: store.delete_found(lambda shard: _oldest(shard, max(0, max_entries)))
+            lambda: store.delete_found(lambda shard: _oldest(shard, mine, max(0, max_entries)))
         )
 
     def build_graph(self) -> None:
@@ -259,13 +260,15 @@ def _candidates(
     return found, expired
 
 
-def _oldest(shard: edge.EdgeShard, keep: int) -> list[edge.Record]:
-    """Some of the oldest points beyond the number to keep."""
-    surplus = shard.count(edge.CountRequest(exact=True)) - keep
+def _oldest(shard: edge.EdgeShard, mine: edge.Filter, keep: int) -> list[edge.Record]:
+    """Some of the oldest points that the filter takes, beyond the number to keep."""
+    surplus = shard.count(edge.CountRequest(exact=True, filter=mine)) - keep
     if surplus < 1:
         return []
     order = edge.OrderBy(schema.FIELD_CREATED_AT)
-    page = edge.ScrollRequest(limit=min(surplus, _PAGE), order_by=order, with_payload=False)
+    page = edge.ScrollRequest(
+        limit=min(surplus, _PAGE), filter=mine, order_by=order, with_payload=False
+    )
     return shard.scroll(page)[0]
 
 

@@ -208,27 +208,30 @@ class QdrantServerIndex:
             if offset is None:
                 return
 
-    def trim(self, max_entries: int, *, now: float) -> int:
-        """Remove expired entries, then the oldest ones, down to `max_entries`.
+    def trim(self, max_entries: int, *, namespace: str, now: float) -> int:
+        """Remove expired entries of a namespace, then its oldest ones, down to `max_entries`.
 
         Raises:
             IndexUnavailable: The server did not answer.
         """
-        removed = self.remove(Selection(expired_at=now))
+        removed = self.remove(Selection(namespace=namespace, expired_at=now))
         client = self._opened()
+        mine = schema.conditions(Selection(namespace=namespace))
+        wanted = _server_schema.all_of(mine)
         while True:
             with self._mapped():
-                count = client.count(self._collection, exact=True).count
+                count = client.count(self._collection, count_filter=wanted, exact=True).count
                 surplus = count - max(0, max_entries)
                 if surplus < 1:
                     return removed
                 oldest, _ = client.scroll(
                     self._collection,
+                    scroll_filter=wanted,
                     limit=min(surplus, _PAGE),
                     order_by=schema.FIELD_CREATED_AT,
                     with_payload=[schema.FIELD_CREATED_AT],
                 )
-            going = self._remove(client, _as_old_as(oldest)) if oldest else 0
+            going = self._remove(client, (*mine, *_as_old_as(oldest))) if oldest else 0
             removed += going
             if not going:
                 return removed
@@ -256,11 +259,6 @@ class QdrantServerIndex:
         self._loops.forget()
         if client is not None and client is not self._given:
             client.close()
-
-    async def aclose(self) -> None:
-        """Close, the running loop's connections included."""
-        await self._loops.aclose()
-        self.close()
 
     def _remove(
         self,

@@ -177,11 +177,11 @@ class FlakyIndex:
     def scan(self, selection: Selection) -> Iterator[Entry]:
         return self._inner.scan(selection)
 
-    def trim(self, max_entries: int, *, now: float) -> int:
+    def trim(self, max_entries: int, *, namespace: str, now: float) -> int:
         self._enter("trim")
         if not isinstance(self._inner, SupportsTrim):
             return 0
-        return self._inner.trim(max_entries, now=now)
+        return self._inner.trim(max_entries, namespace=namespace, now=now)
 
     def _enter(self, method: str) -> None:
         self.calls.append(method)

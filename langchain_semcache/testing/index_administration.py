@@ -95,10 +95,10 @@ class AdministrationSuite(IndexSuite):
         for number in range(6):
             expires_at = NOW if number == 5 else NOW + 100
             index.put(make_entry(number, expires_at=expires_at), self.near(0, 0.5))
-        assert index.trim(3, now=NOW) == 3
+        assert index.trim(3, namespace="", now=NOW) == 3
         assert self.left(index) == {"question 2", "question 3", "question 4"}
-        assert index.trim(3, now=NOW) == 0
-        assert index.trim(0, now=NOW) == 3
+        assert index.trim(3, namespace="", now=NOW) == 0
+        assert index.trim(0, namespace="", now=NOW) == 3
         assert self.left(index) == set()
 
     def test_trim_keeps_to_the_number_when_all_are_equally_old(self, index: EntryIndex) -> None:
@@ -106,8 +106,27 @@ class AdministrationSuite(IndexSuite):
             pytest.skip("this index holds itself to no size")
         for number in range(20):
             index.put(make_entry(number, created_at=NOW), None)
-        assert index.trim(7, now=NOW) == 13
+        assert index.trim(7, namespace="", now=NOW) == 13
         assert len(self.left(index)) == 7
+
+    def test_trim_neither_counts_nor_takes_what_is_of_another_namespace(
+        self, index: EntryIndex
+    ) -> None:
+        if not isinstance(index, SupportsTrim):
+            pytest.skip("this index holds itself to no size")
+        for number in range(8):
+            namespace = "space" if number % 2 else ""
+            expires_at = NOW if number in {4, 5} else None
+            entry = make_entry(number, namespace=namespace, expires_at=expires_at)
+            index.put(entry, self.near(0, 0.5))
+        assert index.trim(4, namespace="elsewhere", now=NOW) == 0
+        assert index.trim(2, namespace="space", now=NOW) == 2
+        others = {f"question {number}" for number in (0, 2, 4, 6)}
+        assert self.left(index) == others | {"question 3", "question 7"}
+        assert index.trim(0, namespace="space", now=NOW) == 2
+        assert self.left(index) == others
+        assert index.trim(3, namespace="", now=NOW) == 1
+        assert self.left(index) == others - {"question 4"}
 
     def test_describe_counts_and_tells_no_text(self, index: EntryIndex) -> None:
         if not isinstance(index, SupportsDescribe):

@@ -23,6 +23,7 @@ from langchain_semcache.testing.index_values import NOW, make_entry, unit
 
 _NUMBERS = st.integers(0, 7)
 _PARTITIONS = st.sampled_from(["p", "P", ""])
+_NAMESPACES = st.sampled_from(["", "space"])
 _TAGS = st.lists(st.sampled_from(["red", "blue"]), unique=True, max_size=2).map(tuple)
 _SELECTIONS = st.builds(
     Selection,
@@ -65,6 +66,7 @@ class IndexMachine(RuleBasedStateMachine):
         partition=_PARTITIONS,
         vector=st.none() | st.integers(0, 5),
         life=st.none() | st.integers(-2, 30),
+        namespace=_NAMESPACES,
         tags=_TAGS,
         source=st.sampled_from(["faq", "terms"]),
     )
@@ -75,6 +77,7 @@ class IndexMachine(RuleBasedStateMachine):
         partition: str,
         vector: int | None,
         life: int | None,
+        namespace: str,
         tags: tuple[str, ...],
         source: str,
     ) -> None:
@@ -83,6 +86,7 @@ class IndexMachine(RuleBasedStateMachine):
             number,
             partition=partition,
             expires_at=None if life is None else self.now + life,
+            namespace=namespace,
             tags=tags,
             sources=((source, "digest"),),
             payload=bytes([number, len(self.model)]),
@@ -105,16 +109,18 @@ class IndexMachine(RuleBasedStateMachine):
             for key in going:
                 del self.model[key]
 
-    @rule(keep=st.integers(0, 6))
-    def trim(self, keep: int) -> None:
-        """Expired entries go, then the oldest; `make_entry` gives each its own age."""
+    @rule(keep=st.integers(0, 6), namespace=_NAMESPACES)
+    def trim(self, keep: int, namespace: str) -> None:
+        """Of one namespace expired entries go, then the oldest; each entry has its own age."""
         if not isinstance(self.index, SupportsTrim):
             return
-        live = {key: held for key, held in self.model.items() if self._lives(held[0])}
-        oldest_first = sorted(live, key=lambda key: live[key][0].created_at)
-        kept = {key: live[key] for key in oldest_first[max(0, len(live) - keep) :]}
-        assert self.index.trim(keep, now=self.now) == len(self.model) - len(kept)
-        self.model = kept
+        mine = [key for key, (entry, _) in self.model.items() if entry.namespace == namespace]
+        live = [key for key in mine if self._lives(self.model[key][0])]
+        live.sort(key=lambda key: self.model[key][0].created_at)
+        going = set(mine) - set(live[max(0, len(live) - keep) :])
+        assert self.index.trim(keep, namespace=namespace, now=self.now) == len(going)
+        for key in going:
+            del self.model[key]
 
     @precondition(lambda self: self.keeps_entries)
     @rule()

@@ -270,7 +270,7 @@ def test_a_reply_that_is_no_json_is_refused():
 def test_the_store_is_held_to_its_size_or_swept():
     steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, max_entries=5))
     _, commands = play(steps, VECTOR, None, 0)
-    assert commands[-1] == Trim(5)
+    assert commands[-1] == Trim(5, SCOPE.namespace)
     steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, sweep=True))
     _, commands = play(steps, VECTOR, None, 0)
     assert commands[-1] == Remove(Selection(expired_at=NOW))

@@ -144,7 +144,7 @@ def test_a_forked_child_is_refused_and_the_parent_goes_on(open_index, tmp_path):
                 lambda: index.fetch("x", now=NOW),
                 lambda: index.put(make_entry(2), None),
                 lambda: index.remove(Selection()),
-                lambda: index.trim(0, now=NOW),
+                lambda: index.trim(0, namespace="", now=NOW),
                 lambda: index.describe(),
                 lambda: QdrantEdgeIndex(sys.argv[1], dimension=4).open(),
             ]

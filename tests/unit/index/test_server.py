@@ -46,7 +46,7 @@ def calls(index):
         "put": lambda: index.put(make_entry(1), AXIS),
         "remove": lambda: index.remove(Selection()),
         "scan": lambda: list(index.scan(Selection())),
-        "trim": lambda: index.trim(0, now=NOW),
+        "trim": lambda: index.trim(0, namespace="", now=NOW),
         "describe": index.describe,
     }
 
@@ -234,7 +234,6 @@ async def test_an_async_client_passed_in_is_used_and_left_open(service, open_ind
     client = AsyncQdrantClient(url=service.url, check_compatibility=False)
     index = open_index(async_client=client)
     await index.aput(make_entry(1), AXIS)
-    await index.aclose()
     assert (await client.count("semcache")).count == 1
     await client.close()
 
@@ -282,7 +281,6 @@ async def test_the_loop_runs_on_and_a_cancelled_call_leaves_no_trace(service, op
         await task
     service.fault = None
     assert len(await index.asearch("partition-a", AXIS, limit=1, now=NOW)) == 1
-    await index.aclose()
 
 
 @pytest.mark.parametrize("fault", [Fault("status", 500), Fault("drop"), Fault("garbage")], ids=str)
@@ -297,7 +295,6 @@ async def test_async_failures_are_the_same_error(service, open_index, fault):
     ):
         with pytest.raises(IndexUnavailable, match="collection semcache at http"):
             await call
-    await index.aclose()
 
 
 async def test_concurrent_async_calls_share_the_loop(open_index):
@@ -305,7 +302,6 @@ async def test_concurrent_async_calls_share_the_loop(open_index):
     await asyncio.gather(*(index.aput(make_entry(n), AXIS) for n in range(30)))
     fetched = await asyncio.gather(*(index.afetch(make_entry(n).id, now=NOW) for n in range(30)))
     assert fetched == [make_entry(n) for n in range(30)]
-    await index.aclose()
 
 
 def test_layout_settings_reach_the_server(service, open_index, monkeypatch):
