@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.encoders.batching import BatchingEncoder
 from langchain_semcache.engine.breaker import CircuitBreaker
 from langchain_semcache.engine.flow import Policy
-from langchain_semcache.engine.gate import Gate
+from langchain_semcache.engine.gate import Gate, ThrottledWarning
 from langchain_semcache.engine.workplace import RecentVectors, WorkerPool, Workplace
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable
 from langchain_semcache.events import EventSink
@@ -42,10 +42,16 @@ class Core:
     settings: RequestSettings
     counters: Counters
     sink: FanOut
+    warn: ThrottledWarning
     opened: ExitStack
 
     def resolve(self, request: Request) -> Resolved:
-        """Who and what a request is about."""
+        """Who and what a request is about.
+
+        Raises:
+            ConfigurationError: It is no request: a field has a type that none can have.
+        """
+        _check(request)
         encoder = self.workplace.encoder
         return resolve(
             request,
@@ -115,8 +121,26 @@ def build(
             settings=settings,
             counters=counters,
             sink=sink,
+            warn=ThrottledWarning(clock),
             opened=opened.pop_all(),
         )
+
+
+_SHAPES: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "model": ((str,), "text"),
+    "tenant": ((str,), "text"),
+    "namespace": ((str,), "text"),
+    "messages": ((str, Sequence), "text or a list of messages"),
+    "parameters": ((Mapping,), "a mapping"),
+}
+
+
+def _check(request: Request) -> None:
+    """What is no request is said at once; otherwise it would be a cache that never hits."""
+    for name, (types, wanted) in _SHAPES.items():
+        if not isinstance(value := getattr(request, name), types):
+            kind = type(value).__name__
+            raise ConfigurationError(f"{name} of a request must be {wanted}, not {kind}")
 
 
 def make_encoder(name: str) -> Encoder:

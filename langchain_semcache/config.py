@@ -37,6 +37,18 @@ Lifetime = Annotated[timedelta | None, BeforeValidator(checked_ttl)]
 class _Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _exact_kinds(cls, settings: object) -> object:
+        """True is no number and "3" is none either; a setting that is nearly right is wrong."""
+        for name, value in settings.items() if isinstance(settings, dict) else ():
+            kind = cls.model_fields[name].annotation if name in cls.model_fields else None
+            if kind in (int, int | None) and type(value) not in (int, type(None)):
+                raise ValueError(f"{name} must be a whole number, not {value!r}")
+            if kind is bool and not isinstance(value, bool):
+                raise ValueError(f"{name} must be true or false, not {value!r}")
+        return settings
+
 
 class QdrantSettings(_Settings):
     """How to talk to a Qdrant server or cluster; unused with a directory or ":memory:".
@@ -124,6 +136,16 @@ class SemcacheConfig(_Settings):
     qdrant: QdrantSettings = QdrantSettings()
     key: KeySettings = KeySettings()
 
+    @field_validator("location")
+    @classmethod
+    def _known_place(cls, location: str) -> str:
+        scheme, found, _ = location.partition("://")
+        if found and scheme not in ("http", "https"):
+            raise ValueError(
+                f"{scheme}:// is no address of a Qdrant server; use http:// or https://"
+            )
+        return location
+
     @model_validator(mode="after")
     def _key_needs_a_server(self) -> Self:
         if self.qdrant.api_key is not None and not self.is_url:
@@ -177,10 +199,19 @@ class SemcacheConfig(_Settings):
 def _one_line(error: ValidationError, config: type[BaseModel]) -> str:
     problems = []
     for problem in error.errors(include_input=False, include_url=False):
-        name = ".".join(str(part) for part in problem["loc"]) or "configuration"
+        name = ".".join(str(part) for part in problem["loc"])
         if problem["type"] == "extra_forbidden":
-            known = ", ".join(sorted(config.model_fields))
+            known = ", ".join(sorted(_part(config, problem["loc"]).model_fields))
             problems.append(f"{name} is not a setting; the settings are {known}")
         else:
-            problems.append(f"{name}: {problem['msg'].removeprefix('Value error, ')}")
+            said = problem["msg"].removeprefix("Value error, ")
+            problems.append(f"{name}: {said}" if name else said)
     return "; ".join(problems)
+
+
+def _part(config: type[BaseModel], path: tuple[int | str, ...]) -> type[BaseModel]:
+    """The settings that the last name of a path was looked for in."""
+    for name in path[:-1]:
+        kind = config.model_fields[str(name)].annotation
+        config = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else config
+    return config

@@ -42,7 +42,7 @@ class EntriesRemoved:
 
 @dataclass(frozen=True, slots=True)
 class BackendFailed:
-    """`port` is "encoder" or "index"; `error` is the class name and message, never a prompt."""
+    """`port` is "encoder", "index" or the name of an adapter; `error` is the class of the error."""
 
     port: str
     error: str
@@ -52,7 +52,6 @@ class BackendFailed:
 @dataclass(frozen=True, slots=True)
 class BreakerOpened:
     port: str
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)

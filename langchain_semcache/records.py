@@ -105,7 +105,9 @@ class Request:
         parameters: Everything else that goes to the model: sampling, tools, response_format …
             What is not known to be harmless counts as changing the answer.
         tenant: Who may share the answer. An absent tenant is a bucket of its own.
-        namespace: A partition chosen by the application; empty means the cache's own.
+        namespace: A partition chosen by the application; empty means the cache's own. What is
+            stored in another one is found by requests that name it; `clear`, `entries` and `stats`
+            look at the cache's own, `invalidate(namespace=…)` reaches any.
         surface: Which adapter's reply format the answer has; replies never cross surfaces.
     """
 

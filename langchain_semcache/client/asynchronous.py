@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from langchain_semcache.assembly import Core, build
-from langchain_semcache.client.shared import Client, Deferred
+from langchain_semcache.client.shared import Asked, Client
 from langchain_semcache.client.stats import Stats
 from langchain_semcache.clock import Clock
 from langchain_semcache.config import SemcacheConfig
@@ -51,7 +51,7 @@ class AsyncSemcache(Client):
         )
         return cls(await asyncio.to_thread(opening))
 
-    async def lookup(self, request: Deferred) -> Decision:
+    async def lookup(self, request: Asked) -> Decision:
         """See `Semcache.lookup`."""
         stages: dict[str, float] = {}
         started = self._clock()
@@ -69,7 +69,7 @@ class AsyncSemcache(Client):
 
     async def store(
         self,
-        request: Deferred,
+        request: Asked,
         response: Response | Callable[[], Response],
         *,
         ttl: timedelta | float | None | Unset = UNSET,
@@ -97,11 +97,11 @@ class AsyncSemcache(Client):
         """See `Semcache.get_or_call`."""
 
         async def answer() -> Decision:
-            decision = await self.lookup(request)
+            decision = await self.lookup(resolved)
             if decision.hit:
                 return decision
             response = await call()
-            await self.store(request, response, ttl=ttl, tags=tags, sources=sources)
+            await self.store(resolved, response, ttl=ttl, tags=tags, sources=sources)
             return replace(decision, response=response)
 
         resolved = await asyncio.to_thread(self._core.resolve, request)
@@ -131,13 +131,11 @@ class AsyncSemcache(Client):
         model: str | None = None,
         tenant: str | None = None,
         namespace: str | None = None,
-        older_than: timedelta | None = None,
+        older_than: timedelta | float | None = None,
         dry_run: bool = False,
     ) -> int:
         """See `Semcache.invalidate`."""
-        if not (tags or source or model or tenant is not None or older_than is not None):
-            return 0
-        selection = self._selection(
+        selection = self._meant(
             tags=tags,
             source=source,
             model=model,
@@ -145,6 +143,8 @@ class AsyncSemcache(Client):
             namespace=namespace,
             older_than=older_than,
         )
+        if selection is None:
+            return 0
         return self._removed(await self._remove(selection, dry_run=dry_run), dry_run=dry_run)
 
     async def clear(self) -> int:

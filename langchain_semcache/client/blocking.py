@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from langchain_semcache.assembly import Core, build
-from langchain_semcache.client.shared import Client
+from langchain_semcache.client.shared import Asked, Client
 from langchain_semcache.client.stats import Stats
 from langchain_semcache.clock import Clock
 from langchain_semcache.config import SemcacheConfig
@@ -63,7 +63,7 @@ class Semcache(Client):
         config = SemcacheConfig.of(location, **overrides)
         return cls(build(config, encoder=encoder, index=index, clock=clock, sinks=sinks))
 
-    def lookup(self, request: Request) -> Decision:
+    def lookup(self, request: Asked) -> Decision:
         """The stored answer to this request, or the reason why there is none."""
         stages: dict[str, float] = {}
         started = self._clock()
@@ -79,7 +79,7 @@ class Semcache(Client):
 
     def store(
         self,
-        request: Request,
+        request: Asked,
         response: Response,
         *,
         ttl: timedelta | float | None | Unset = UNSET,
@@ -118,11 +118,11 @@ class Semcache(Client):
         """
 
         def answer() -> Decision:
-            decision = self.lookup(request)
+            decision = self.lookup(resolved)
             if decision.hit:
                 return decision
             response = call()
-            self.store(request, response, ttl=ttl, tags=tags, sources=sources)
+            self.store(resolved, response, ttl=ttl, tags=tags, sources=sources)
             return replace(decision, response=response)
 
         resolved = self._core.resolve(request)
@@ -150,17 +150,20 @@ class Semcache(Client):
         model: str | None = None,
         tenant: str | None = None,
         namespace: str | None = None,
-        older_than: timedelta | None = None,
+        older_than: timedelta | float | None = None,
         dry_run: bool = False,
     ) -> int:
         """Remove the entries that match everything given; how many that were.
 
         Without any argument nothing is meant and nothing happens; `clear` removes all. With
-        `dry_run` entries are only counted.
+        `dry_run` entries are only counted. Other namespaces than the cache's own are reached by
+        name.
+
+        Raises:
+            ConfigurationError: `older_than` is no duration, or `tags` is a single text.
+            IndexUnavailable: The index did not do it.
         """
-        if not (tags or source or model or tenant is not None or older_than is not None):
-            return 0
-        selection = self._selection(
+        selection = self._meant(
             tags=tags,
             source=source,
             model=model,
@@ -168,6 +171,8 @@ class Semcache(Client):
             namespace=namespace,
             older_than=older_than,
         )
+        if selection is None:
+            return 0
         return self._removed(self._remove(selection, dry_run=dry_run), dry_run=dry_run)
 
     def clear(self) -> int:

@@ -11,7 +11,10 @@ from langchain_semcache.client.stats import Stats
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.engine import flow
 from langchain_semcache.engine.commands import Flow
+from langchain_semcache.engine.gate import told
+from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.events import (
+    BackendFailed,
     EntriesRemoved,
     EntryStored,
     LookupHit,
@@ -32,8 +35,12 @@ from langchain_semcache.ttl import Unset, checked_ttl
 
 Result = TypeVar("Result")
 
-Deferred: TypeAlias = Request | Callable[[], Request]
-"""A request, or how to make it: the async client makes it on a worker thread."""
+Asked: TypeAlias = Request | Callable[[], Request] | Resolved
+"""A request, how to make one (the async client does so on a worker thread), or what became of it.
+
+A call that is looked up and stored is resolved once: whoever asks the model may change the request
+on the way, and the reply would land under another key.
+"""
 
 SWEEP_EVERY = 256
 """Stores between two sweeps of expired entries."""
@@ -57,7 +64,7 @@ class Client:
         return self._core
 
     def _plan_lookup(
-        self, request: Deferred, stages: dict[str, float], *, explain: bool = False
+        self, request: Asked, stages: dict[str, float], *, explain: bool = False
     ) -> Flow[Decision]:
         resolved = self._resolve(request, stages)
         if resolved.cacheable is not None:
@@ -67,7 +74,7 @@ class Client:
 
     def _plan_store(
         self,
-        request: Deferred,
+        request: Asked,
         response: Response | Callable[[], Response],
         terms: flow.Terms,
         stages: dict[str, float],
@@ -78,7 +85,9 @@ class Client:
         reply = response() if callable(response) else response
         return flow.store(resolved.scope, resolved.query, reply, self._core.policy, terms)
 
-    def _resolve(self, request: Deferred, stages: dict[str, float]) -> Resolved:
+    def _resolve(self, request: Asked, stages: dict[str, float]) -> Resolved:
+        if isinstance(request, Resolved):
+            return request
         started = self._clock()
         resolved = self._core.resolve(request() if callable(request) else request)
         stages["resolve"] = self._clock() - started
@@ -93,7 +102,7 @@ class Client:
         self._stores += 1
         return flow.Terms(
             ttl=self.config.ttl if isinstance(ttl, Unset) else checked_ttl(ttl),
-            tags=tuple(tags),
+            tags=_labels(tags),
             sources=tuple((sources or {}).items()),
             max_entries=self.config.max_entries,
             sweep=self._stores % SWEEP_EVERY == 0,
@@ -121,7 +130,7 @@ class Client:
             self._core.sink.emit(EntriesRemoved(count))
         return count
 
-    def _selection(
+    def _meant(
         self,
         *,
         tags: Sequence[str],
@@ -129,19 +138,38 @@ class Client:
         model: str | None,
         tenant: str | None,
         namespace: str | None,
-        older_than: timedelta | None,
-        ids: Sequence[str] | None = None,
-    ) -> Selection:
+        older_than: timedelta | float | None,
+    ) -> Selection | None:
+        """What an invalidation means; None when it names nothing."""
+        named = (source, model, tenant, namespace, older_than)
+        if not tags and all(value is None for value in named):
+            return None
+        age = checked_ttl(older_than, name="older_than")
         now = self._core.workplace.clock.now()
         return Selection(
-            ids=None if ids is None else tuple(ids),
             namespace=self.config.namespace if namespace is None else namespace,
             tenant=None if tenant is None else tenant_digest(tenant),
             model=model,
-            tags=tuple(tags),
+            tags=_labels(tags),
             source=source,
-            created_before=None if older_than is None else now - older_than.total_seconds(),
+            created_before=None if age is None else now - age.total_seconds(),
         )
+
+    def troubled(self, adapter: str, error: Exception) -> None:
+        """Count what broke in an adapter, and warn of it once per interval.
+
+        Raises:
+            Exception: The error itself, in strict mode.
+        """
+        self._core.sink.emit(BackendFailed(adapter, type(error).__name__, Reason.BYPASSED))
+        if self.config.strict:
+            raise error
+        self._core.warn(f"{adapter}: the cache was passed by ({told(error)})")
+
+    def not_kept(self, detail: str) -> None:
+        """Count a reply that an adapter cannot hand over."""
+        result = StoreResult(stored=False, reason=Reason.UNSUPPORTED_REPLY, detail=detail)
+        self._core.sink.emit(StoreSkipped(result))
 
     def _stats(self, entries: int) -> Stats:
         lookups, stores, other = self._core.counters.snapshot()
@@ -161,6 +189,12 @@ class Client:
             index=index.describe() if isinstance(index, SupportsDescribe) else {},
             encoder=self._core.workplace.encoder.identity,
         )
+
+
+def _labels(tags: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(tags, str):
+        raise ConfigurationError(f"tags must be a list of labels, not the text {tags!r}")
+    return tuple(tags)
 
 
 def _decided(result: Result) -> Flow[Result]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,15 +13,15 @@ from langchain_core.outputs import Generation
 from langchain_semcache.client import AsyncSemcache, Semcache, Stats
 from langchain_semcache.clock import Clock
 from langchain_semcache.config import SemcacheConfig
-from langchain_semcache.errors import SemcacheError
+from langchain_semcache.errors import ConfigurationError, CorruptEntry
 from langchain_semcache.events import EventSink
 from langchain_semcache.langchain.generations import Unstorable, to_generations, to_response
 from langchain_semcache.langchain.tenancy import current_tenant
 from langchain_semcache.langchain.wire import request_of
 from langchain_semcache.ports import Encoder, EntryIndex
-from langchain_semcache.records import Decision, Request
+from langchain_semcache.records import Request
 
-logger = logging.getLogger("langchain_semcache")
+ADAPTER = "langchain"
 
 
 class SemanticCache(BaseCache):
@@ -59,7 +58,12 @@ class SemanticCache(BaseCache):
         sinks: Sequence[EventSink] = (),
         **overrides: object,
     ) -> None:
+        if not isinstance(tenant, str):
+            raise ConfigurationError(f"tenant must be text, not {tenant!r}")
         if isinstance(location, Semcache):
+            given = [encoder, index, clock, *sinks, *overrides]
+            if any(value is not None for value in given):
+                raise ConfigurationError("an open Semcache has its settings already; give it alone")
             self._owned = None
             self._sync = location
         else:
@@ -68,7 +72,6 @@ class SemanticCache(BaseCache):
             )
         self._async = AsyncSemcache(self._sync.core)
         self._tenant = tenant
-        self._warned = False
 
     @property
     def semcache(self) -> Semcache:
@@ -96,33 +99,47 @@ class SemanticCache(BaseCache):
     def lookup(self, prompt: str, llm_string: str) -> list[Generation] | None:
         """The stored generations, or None."""
         try:
-            return _served(self._sync.lookup(self.request(prompt, llm_string)))
+            decision = self._sync.lookup(self.request(prompt, llm_string))
+            try:
+                return to_generations(decision) if decision.hit else None
+            except CorruptEntry as error:
+                self._sync.report(error.entry_id, wrong=True)
+                raise
         except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
-            self._failed("lookup", error)
+            self._sync.troubled(ADAPTER, error)
             return None
 
     async def alookup(self, prompt: str, llm_string: str) -> list[Generation] | None:
         """See `lookup`."""
         try:
-            return _served(await self._async.lookup(self._deferred(prompt, llm_string)))
+            decision = await self._async.lookup(self._deferred(prompt, llm_string))
+            try:
+                return to_generations(decision) if decision.hit else None
+            except CorruptEntry as error:
+                await self._async.report(error.entry_id, wrong=True)
+                raise
         except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
-            self._failed("lookup", error)
+            self._async.troubled(ADAPTER, error)
             return None
 
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """Keep the generations, if they may be kept."""
         try:
             self._sync.store(self.request(prompt, llm_string), to_response(return_val))
+        except Unstorable as error:
+            self._sync.not_kept(str(error))
         except Exception as error:  # noqa: BLE001 - the answer is paid for and must arrive
-            self._failed("update", error)
+            self._sync.troubled(ADAPTER, error)
 
     async def aupdate(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """See `update`."""
         try:
             request = self._deferred(prompt, llm_string)
             await self._async.store(request, functools.partial(to_response, return_val))
+        except Unstorable as error:
+            self._async.not_kept(str(error))
         except Exception as error:  # noqa: BLE001 - the answer is paid for and must arrive
-            self._failed("update", error)
+            self._async.troubled(ADAPTER, error)
 
     def clear(self, **kwargs: Any) -> None:
         """Remove every entry of this cache's namespace.
@@ -144,17 +161,3 @@ class SemanticCache(BaseCache):
         """Release what this cache opened; a `Semcache` that was passed in stays open."""
         if self._owned is not None:
             self._owned.close()
-
-    def _failed(self, what: str, error: Exception) -> None:
-        if self._sync.config.strict:
-            raise error
-        if isinstance(error, Unstorable) or self._warned:
-            return
-        self._warned = True
-        # Our own errors quote no prompt; of others only the class is written down.
-        told = f"{error}" if isinstance(error, SemcacheError) else type(error).__name__
-        logger.warning("cache %s failed (%s); further failures are not logged", what, told)
-
-
-def _served(decision: Decision) -> list[Generation] | None:
-    return to_generations(decision) if decision.hit else None

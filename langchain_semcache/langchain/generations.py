@@ -6,13 +6,13 @@ Messages are written as plain data and rebuilt by class names that are fixed her
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from typing import cast
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, Generation, GenerationChunk
+from langchain_core.utils.uuid import uuid7
 from pydantic import JsonValue, TypeAdapter
 from pydantic_core import to_jsonable_python
 
@@ -118,8 +118,7 @@ def load_message(item: JSON, decision: Decision) -> BaseMessage:
         raise TypeError("not a message")
     fields = dict(item["fields"])
     message = MESSAGES[str(item["class"])].model_validate(fields)
-    # To be new each time is all that is asked of it, so there is nothing to inject.
-    message.id = f"lc_run--{uuid.uuid4()}-0"  # noqa: TID251
+    message.id = f"lc_run--{uuid7()}-0"  # as LangChain names the messages of its runs
     message.response_metadata["semcache"] = hit_facts(decision)
     return message
 

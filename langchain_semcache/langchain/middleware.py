@@ -7,13 +7,12 @@ answer and the runtime with the real tenant in it, so nothing has to be guessed 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any, TypeAlias
 
 from langchain_semcache.client import AsyncSemcache, Semcache
-from langchain_semcache.errors import CorruptEntry, MissingExtra, SemcacheError
+from langchain_semcache.errors import CorruptEntry, MissingExtra
 from langchain_semcache.langchain.agent_calls import (
     AnyRequest,
     AnyResponse,
@@ -32,7 +31,7 @@ try:
 except ImportError as error:
     raise MissingExtra("SemanticCacheMiddleware", "langchain", "langchain") from error
 
-logger = logging.getLogger("langchain_semcache")
+ADAPTER = "langchain agent"
 
 Tenant: TypeAlias = str | Callable[[AnyRequest], str]
 
@@ -76,7 +75,6 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
         self._tenant = tenant
         self._ttl = ttl if isinstance(ttl, Unset) else checked_ttl(ttl)
         self._tags = tuple(tags)
-        self._warned = False
 
     def wrap_model_call(
         self, request: AnyRequest, handler: Callable[[AnyRequest], AnyResponse]
@@ -157,7 +155,7 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
         try:
             return from_decision(call.request, decision)
         except CorruptEntry as error:
-            self._warn(error)
+            self._sync.core.warn(str(error))
             return None
 
     def _trouble(self, call: _Call, error: Exception) -> AnyResponse | None:
@@ -166,19 +164,10 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
             call.failure = error.error
             return None
         if isinstance(error, Unstorable):
+            self._sync.not_kept(str(error))
             return call.answer
-        if self._sync.config.strict:
-            raise error
-        self._warn(error)
+        self._sync.troubled(ADAPTER, error)
         return call.answer
-
-    def _warn(self, error: Exception) -> None:
-        if self._warned:
-            return
-        self._warned = True
-        # Our own errors quote no prompt; of others only the class is written down.
-        told = f"{error}" if isinstance(error, SemcacheError) else type(error).__name__
-        logger.warning("agent cache failed (%s); further failures are not logged", told)
 
 
 class _ModelFailed(Exception):

@@ -30,6 +30,15 @@ def test_every_setting_has_a_default_that_works():
         ("deadline_seconds", 0),
         ("deadline_seconds", float("inf")),
         ("location", ""),
+        ("location", "htp://qdrant:6333"),
+        ("location", "grpc://qdrant:6334"),
+        ("max_entries", True),
+        ("max_entries", "3"),
+        ("neighbours", "3"),
+        ("neighbours", 2.0),
+        ("strict", "yes"),
+        ("strict", 1),
+        ("tenant", 42),
     ],
 )
 def test_a_wrong_value_is_one_line_that_names_the_setting(setting, value):
@@ -48,6 +57,11 @@ def test_a_nested_setting_is_named_by_its_path():
         SemcacheConfig.of(key={"temperature_digits": -1})
     with pytest.raises(ConfigurationError, match=r"question_pattern.*question"):
         SemcacheConfig.of(key={"question_pattern": "no group"})
+
+
+def test_an_unknown_nested_setting_is_named_beside_its_own_neighbours():
+    with pytest.raises(ConfigurationError, match=r"qdrant\.nope is not a setting; .*prefer_grpc"):
+        SemcacheConfig.of("http://q:6333", qdrant={"nope": 1})
 
 
 def test_a_configuration_can_be_overridden_in_part():
