@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models import BaseChatModel, FakeListLLM
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
 Reply = AIMessage | Sequence[AIMessage] | Exception | str
 USAGE = {"input_tokens": 5, "output_tokens": 3, "total_tokens": 8}
@@ -134,6 +134,17 @@ class StreamingModel(ScriptedModel):
             response_metadata=message.response_metadata,
             usage_metadata=message.usage_metadata,
         )
+
+
+class CompletionModel(FakeListLLM):
+    """Text in, text out, with a setting of its own; answers "one", "two" …"""
+
+    responses: list[str] = Field(default=["one", "two", "three", "four", "five"])
+    max_tokens: int | None = None
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        return {"model_name": "completing-1", "max_tokens": self.max_tokens}
 
 
 def _chunk(**fields: Any) -> ChatGenerationChunk:

@@ -17,9 +17,10 @@ from pydantic import BaseModel, Field, create_model
 
 from langchain_semcache import Request, Response, SchemaMismatch, SemanticCache
 from langchain_semcache.langchain import tenant
+from langchain_semcache.langchain.tenancy import current_tenant
 from langchain_semcache.testing.fakes import ScriptedEncoder
 from tests.adapters.langchain.conftest import PARAPHRASE, QUESTION
-from tests.adapters.langchain.models import ScriptedModel, done
+from tests.adapters.langchain.models import CompletionModel, ScriptedModel, done
 
 H, S, A = HumanMessage, SystemMessage, AIMessage
 LONG = "You work for a shop. " * 60
@@ -180,16 +181,116 @@ def test_the_settings_of_a_call_do_not_count(cache: SemanticCache, model: Script
     assert model.calls == 1
 
 
+@pytest.mark.parametrize(
+    "change", [{"temperature": 0.9}, {"model_name": "other"}], ids=lambda change: next(iter(change))
+)
 def test_a_field_changed_on_the_model_object_is_not_seen(
-    cache: SemanticCache, model: ScriptedModel
+    cache: SemanticCache, model: ScriptedModel, change: dict[str, Any]
 ) -> None:
     """B18: a known limit: LangChain tells a cache what the model was when it was first used."""
     model.invoke(QUESTION)
-    model.temperature = 0.9
+    for name, value in change.items():
+        setattr(model, name, value)
     model.invoke(QUESTION)
+    # A copy takes along what LangChain remembers of the original.
+    model.model_copy(update=change).invoke(QUESTION)
     assert model.calls == 1
-    model.bind(temperature=0.9).invoke(QUESTION)
+    bound = model.bind(**change).invoke(QUESTION)
     assert model.calls == 2
+    # Another object is asked as what it is: like the binding, and unlike the changed one.
+    assert ScriptedModel(**change).invoke(QUESTION).content == bound.content == "answer 2"
+
+
+def _ways_to_limit(llm: CompletionModel) -> list[str]:
+    return [
+        llm.invoke("q", max_tokens=5),
+        llm.invoke("q", max_tokens=500),
+        llm.bind(max_tokens=7).invoke("q"),
+        llm.generate(["q"], max_tokens=9).generations[0][0].text,
+    ]
+
+
+def test_an_option_of_a_completion_models_call_is_not_seen(cache: SemanticCache) -> None:
+    """B18: a known limit: LangChain tells a cache nothing of them but `stop`."""
+    llm = CompletionModel()
+    assert llm.invoke("q") == "one"
+    assert _ways_to_limit(llm) == ["one"] * 4
+    assert llm.invoke("q", stop=["."]) == "two"
+
+
+async def test_an_option_of_a_completion_models_call_is_not_seen_by_async_code(
+    cache: SemanticCache,
+) -> None:
+    """B18: the other colour."""
+    llm = CompletionModel()
+    assert await llm.ainvoke("q") == "one"
+    assert await llm.ainvoke("q", max_tokens=5) == "one"
+    assert await llm.bind(max_tokens=7).ainvoke("q") == "one"
+
+
+def test_a_completion_models_own_settings_are_seen(cache: SemanticCache) -> None:
+    """B18: the way around: another object for each setting, or one that is never cached."""
+    assert CompletionModel(max_tokens=5).invoke("q") == "one"
+    assert CompletionModel(max_tokens=500, i=1).invoke("q") == "two"
+    assert CompletionModel(max_tokens=5, i=2).invoke("q") == "one"
+    assert CompletionModel(max_tokens=500, i=2).invoke("q") == "two"
+    changed = CompletionModel(max_tokens=5, i=3)
+    assert changed.invoke("q") == "one"
+    changed.max_tokens = 50
+    assert changed.invoke("q") == "four"
+    uncached = CompletionModel(cache=False)
+    assert _ways_to_limit(uncached) == ["one", "two", "three", "four"]
+
+
+def test_a_cache_of_its_own_tells_no_options_apart(cache: SemanticCache, make_cache: Any) -> None:
+    """B18: it separates two models, and still not two calls of one."""
+    own = CompletionModel(cache=make_cache(namespace="own"))
+    assert [own.invoke("q", max_tokens=5), own.invoke("q", max_tokens=500)] == ["one", "one"]
+    assert CompletionModel(i=3).invoke("q") == "four"
+
+
+SAMPLING: list[dict[str, Any]] = [
+    {},
+    {"max_tokens": 16},
+    {"max_tokens": 4000},
+    {"stop": ["a"]},
+    {"stop": ["b"]},
+    {"stop": ["a", "b"]},
+    {"seed": 7},
+    {"seed": 8},
+    {"seed": 0},
+    {"temperature": 0},
+    {"temperature": 1},
+    {"temperature": 0.5},
+]
+
+
+@pytest.mark.parametrize("question", [QUESTION, PARAPHRASE])
+def test_every_two_values_of_an_option_keep_replies_apart(
+    cache: SemanticCache, model: ScriptedModel, question: str
+) -> None:
+    """B16: each value stored; none gets another's answer, and each gets its own again."""
+    first = [model.invoke(QUESTION, **options).content for options in SAMPLING]
+    assert len(set(first)) == model.calls == len(SAMPLING)
+    assert [model.invoke(question, **options).content for options in SAMPLING] == first
+    assert model.calls == len(SAMPLING)
+
+
+def test_every_two_values_of_a_field_keep_replies_apart(cache: SemanticCache) -> None:
+    """B16: the same for what the object was made with; absent, zero and one are three."""
+    fields: list[dict[str, Any]] = [
+        {},
+        {"temperature": 0.0},
+        {"temperature": 1.0},
+        {"max_tokens": 16},
+        {"max_tokens": 4000},
+    ]
+    for number, values in enumerate(fields):
+        ScriptedModel(**values).told(f"of {number}").invoke(QUESTION)
+    for number, values in enumerate(fields):
+        again = ScriptedModel(**values)
+        assert again.invoke(PARAPHRASE).content == f"of {number}"
+        assert again.calls == 0
 
 
 @tool
@@ -246,6 +347,24 @@ def test_tools_and_formats_keep_replies_apart(cache: SemanticCache, model: Scrip
     assert len(set(first)) == model.calls == len(BINDINGS)
     assert [ask(binding) for binding in BINDINGS] == first
     assert model.calls == len(BINDINGS)
+
+
+def test_a_tool_call_is_never_served_where_tools_are_forbidden(
+    cache: SemanticCache, model: ScriptedModel
+) -> None:
+    """B17: however often the call was stored; forbidden in the binding or in the call."""
+    call = done("", tool_calls=[{"name": "look", "args": {"city": "Oslo"}, "id": "c1"}])
+    allowed = [model.bind_tools([look]), model.bind_tools([look], tool_choice="auto")]
+    model.told(call, call)
+    for bound in allowed:
+        assert bound.invoke(QUESTION).tool_calls
+        assert bound.invoke(PARAPHRASE).tool_calls
+    assert model.calls == 2
+    for question in (QUESTION, PARAPHRASE):
+        assert not model.bind_tools([look], tool_choice="none").invoke(question).tool_calls
+        assert not allowed[0].invoke(question, tool_choice="none").tool_calls
+        assert not model.invoke(question).tool_calls
+    assert allowed[0].invoke(QUESTION).tool_calls == call.tool_calls
 
 
 def test_two_schemas_of_one_class_name_do_not_share(cache: SemanticCache, openai: Any) -> None:
@@ -345,14 +464,40 @@ def test_the_tenant_of_a_block_follows_its_tasks_and_threads(
 
 
 def test_a_tenant_ends_with_its_block(cache: SemanticCache, model: ScriptedModel) -> None:
-    """B20: nothing of the tenant is left in the thread."""
+    """B20: nothing of the tenant is left in the thread, and none in a thread made by hand."""
     with tenant("a"):
+        assert current_tenant() == "a"
         model.invoke(QUESTION)
+    assert current_tenant() == ""
     model.invoke(QUESTION)
+    assert model.calls == 2
     thread = threading.Thread(target=contextvars.Context().run, args=(model.invoke, QUESTION))
     thread.start()
     thread.join()
     assert model.calls == 2
+    assert model.invoke(QUESTION).content == "answer 2"
+
+
+def test_a_tenant_ends_with_its_block_when_that_fails() -> None:
+    """B20: an exception leaves nothing behind either."""
+    with pytest.raises(RuntimeError, match="inside"), tenant("a"):
+        raise RuntimeError("inside")
+    assert current_tenant() == ""
+
+
+def test_blocks_of_tenants_nest() -> None:
+    """B20: the innermost counts, and the outer one is back after it, however it ended."""
+    with tenant("outer"):
+        with tenant("inner"):
+            assert current_tenant() == "inner"
+        assert current_tenant() == "outer"
+        with pytest.raises(RuntimeError, match="inside"), tenant("inner"):
+            raise RuntimeError("inside")
+        assert current_tenant() == "outer"
+        with tenant(""):
+            assert current_tenant() == ""
+        assert current_tenant() == "outer"
+    assert current_tenant() == ""
 
 
 def test_namespaces_of_one_store_do_not_share(make_cache: Any) -> None:
@@ -403,6 +548,35 @@ def test_another_encoder_sees_nothing_of_the_first(make_cache: Any) -> None:
     model.invoke(PARAPHRASE)
     assert model.calls == 1
     assert make_cache(encoder=second).stats().entries == 2
+
+
+def test_another_encoder_on_a_directory_sees_nothing_of_the_first(
+    make_cache: Any, tmp_path: Path
+) -> None:
+    """B24: the same after a restart on a real directory; the first encoder's entries stay its."""
+    texts = {QUESTION: 1.0, PARAPHRASE: 0.99, "third": 0.98}
+
+    def reopened(identity: str) -> SemanticCache:
+        cache: SemanticCache = make_cache(
+            tmp_path / "store", encoder=ScriptedEncoder(texts, identity=identity), strict=True
+        )
+        return cache
+
+    first = reopened("one")
+    model = ScriptedModel(cache=first).told("of the first")
+    model.invoke(QUESTION)
+    first.close()
+
+    second = reopened("two")
+    other = ScriptedModel(cache=second).told("of the second")
+    assert other.invoke(PARAPHRASE).content == "of the second"
+    assert other.invoke("third").content == "of the second"
+    assert other.calls == 1
+    second.close()
+
+    again = ScriptedModel(cache=reopened("one"))
+    assert again.invoke("third").content == "of the first"
+    assert again.calls == 0
 
 
 def test_a_store_of_another_dimension_is_refused_at_the_start(

@@ -149,7 +149,7 @@ def test_a_reply_of_another_class_is_returned_and_not_stored(
 
 
 def test_a_completion_models_text_comes_back(cache: SemanticCache) -> None:
-    """B18, B29: completion models, whose options of the call are part of the key."""
+    """B29: completion models get their text back, for a paraphrase too."""
     llm = FakeListLLM(responses=["one", "two"])
     assert llm.invoke(QUESTION) == "one"
     assert llm.invoke(QUESTION) == "one"
