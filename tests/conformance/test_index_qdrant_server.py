@@ -12,7 +12,11 @@ def service():
 
 
 class TestQdrantServerIndex(EntryIndexSuite):
-    """Over real HTTP; on the far side a stand-in, not a Qdrant server."""
+    """Over real HTTP, with the real client.
+
+    The far side is qdrant-client's local mode behind HTTP (`tests/services/qdrant_http.py`), not a
+    Qdrant server binary. gRPC and clustering are not exercised.
+    """
 
     @pytest.fixture
     def index(self, service):

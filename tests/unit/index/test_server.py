@@ -4,12 +4,15 @@ On the far side of a real socket is a stand-in, see `tests/services/qdrant_http.
 """
 
 import asyncio
+import socket
 import threading
 
+import grpc
 import pytest
 from qdrant_client import AsyncQdrantClient, QdrantClient, models
 
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable, SchemaMismatch
+from langchain_semcache.index._server_clients import Address
 from langchain_semcache.index.qdrant_server import QdrantServerIndex
 from langchain_semcache.ports import AsyncEntryIndex, BlockingPort
 from langchain_semcache.records import Selection
@@ -314,3 +317,55 @@ def test_layout_settings_reach_the_server(service, open_index, monkeypatch):
     assert asked.write_consistency_factor == 2
     assert asked.metadata == MARK
     assert asked.vectors["q"].hnsw_config.payload_m == 16
+
+
+@pytest.fixture
+def grpc_port():
+    """A port where whatever connects is read once and turned away; see `received`."""
+    received = []
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                received.append(connection.recv(24))
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield listener.getsockname()[1], received
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    thread.join()
+
+
+HTTP2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+
+def test_with_grpc_the_client_calls_the_grpc_port(service, open_index, grpc_port):
+    port, received = grpc_port
+    with pytest.raises(IndexUnavailable):
+        open_index(prefer_grpc=True, grpc_port=port).open()
+    assert received[0] == HTTP2
+    assert service.calls == []
+
+
+async def test_with_grpc_the_client_of_a_loop_calls_the_grpc_port(service, grpc_port):
+    port, received = grpc_port
+    address = Address(url=service.url, prefer_grpc=True, grpc_port=port, timeout_seconds=1)
+    client = address.async_client()
+    with pytest.raises(grpc.RpcError):
+        await client.get_collections()
+    await client.close()
+    assert received[0] == HTTP2
+    assert service.calls == []
+
+
+def test_without_grpc_nobody_calls_the_grpc_port(service, open_index, grpc_port):
+    port, received = grpc_port
+    open_index(grpc_port=port).open()
+    assert received == []
+    assert service.calls
