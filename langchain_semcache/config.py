@@ -112,7 +112,7 @@ class SemcacheConfig(_Settings):
             measured for the encoder.
         neighbours: Candidates that a search brings back.
         ttl: Lifetime of an entry (timedelta or seconds); None never expires, 0 stores nothing.
-        max_entries: Entries kept at most; the oldest go first. None is unbounded.
+        max_entries: Entries of this namespace kept at most; the oldest go first. None is unbounded.
         graph_from: Entries from which the embedded store builds its search graph.
         deadline_seconds: What a lookup or a store may take in its backends before it is given up.
         breaker_failures, breaker_cooldown_seconds: Failures in a row after which a backend is left
