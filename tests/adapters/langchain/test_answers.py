@@ -115,6 +115,33 @@ def test_unrelated_questions_do_not_meet(template: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "around",
+    ["\n\nQuestion: {}", "\n\nQuestion: {}\nAnswer:", "\n<question>{}</question>"],
+)
+def test_of_a_template_the_encoder_reads_the_question_only(
+    cache: SemanticCache, model: ScriptedModel, encoder: ScriptedEncoder, around: str
+) -> None:
+    """B08: hundreds of words around it do not reach the vector."""
+    assert len(TEMPLATE.split()) > 350
+    for text in UNRELATED:
+        model.invoke([SystemMessage("Be brief."), HumanMessage(TEMPLATE + around.format(text))])
+    assert encoder.texts == UNRELATED
+    assert model.calls == len(UNRELATED)
+
+
+def test_a_template_that_shows_no_question_is_not_read_at_all(
+    cache: SemanticCache, model: ScriptedModel, encoder: ScriptedEncoder
+) -> None:
+    """B08: without a label the whole would be compared, where one question is like the other."""
+    for _ in range(2):
+        for text in UNRELATED:
+            model.invoke(f"{TEMPLATE}\n{text}")
+    assert encoder.texts == []
+    assert model.calls == len(UNRELATED)
+    assert cache.stats().lookups_by_reason == {"beyond_window": 6, "exact": 6}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "中文问题",

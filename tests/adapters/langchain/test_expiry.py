@@ -32,6 +32,21 @@ def test_an_answer_ends_at_its_second(make_cache: Any, clock: ManualClock, quest
     assert model.calls == 2
 
 
+@pytest.mark.parametrize("question", [QUESTION, PARAPHRASE])
+def test_an_answer_stays_away_after_its_end(
+    make_cache: Any, clock: ManualClock, question: str
+) -> None:
+    """X08: first asked for half a second too late."""
+    set_llm_cache(make_cache(ttl=1))
+    model = ScriptedModel()
+    model.invoke(QUESTION)
+    clock.advance(1.5)
+    model.invoke(question)
+    assert model.calls == 2
+    model.invoke(question)
+    assert model.calls == 2
+
+
 def test_a_hit_does_not_prolong_a_life(make_cache: Any, clock: ManualClock) -> None:
     """X08: asked for all the time, it still ends."""
     set_llm_cache(make_cache(ttl=timedelta(seconds=10)))
@@ -44,13 +59,34 @@ def test_a_hit_does_not_prolong_a_life(make_cache: Any, clock: ManualClock) -> N
     assert model.calls == 2
 
 
-def test_a_clock_that_goes_back_revives_nothing_wrong(make_cache: Any, clock: ManualClock) -> None:
-    """X08: an age is never negative, and the answer is served as before."""
+def test_a_clock_that_steps_back_prolongs_lives_by_its_step(
+    make_cache: Any, clock: ManualClock
+) -> None:
+    """X08: an end is a point of the wall clock, and an age is never negative."""
     set_llm_cache(make_cache(ttl=60))
     model = ScriptedModel()
     model.invoke(QUESTION)
     clock.advance(-3600)
     assert model.invoke(QUESTION).response_metadata["semcache"]["age_seconds"] == 0
+    clock.advance(3600 + 59)
+    assert model.invoke(QUESTION).response_metadata["semcache"]["age_seconds"] == 59
+    assert model.calls == 1
+    clock.advance(1)
+    model.invoke(QUESTION)
+    assert model.calls == 2
+
+
+def test_a_clock_that_steps_back_revives_what_had_ended(
+    make_cache: Any, clock: ManualClock
+) -> None:
+    """X08: until it is swept, an answer is served whenever the clock says it is still alive."""
+    set_llm_cache(make_cache(ttl=60))
+    model = ScriptedModel()
+    model.invoke(QUESTION)
+    clock.advance(60)
+    clock.advance(-1)
+    model.invoke(PARAPHRASE)
+    assert model.calls == 1
 
 
 def test_a_live_second_best_is_served(clock: ManualClock) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -171,6 +173,65 @@ def test_an_interrupt_is_not_swallowed(setup: Setup) -> None:
         setup.cache.semcache.get_or_call(Request(messages="q"), interrupt)  # type: ignore[arg-type]
 
 
+class KeyPressed(MemoryIndex):
+    """Control-C arrives while one of its methods is at work."""
+
+    pressed_in = "nowhere"
+
+    def fetch(self, *args: Any, **kwargs: Any) -> Any:
+        self._work("fetch")
+        return super().fetch(*args, **kwargs)
+
+    def search(self, *args: Any, **kwargs: Any) -> Any:
+        self._work("search")
+        return super().search(*args, **kwargs)
+
+    def put(self, *args: Any, **kwargs: Any) -> None:
+        self._work("put")
+        super().put(*args, **kwargs)
+
+    def _work(self, name: str) -> None:
+        if name == self.pressed_in:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("method", ["fetch", "search", "put"])
+def test_control_c_inside_the_cache_passes_through(make_cache: Any, method: str) -> None:
+    """B39: no miss is made of it, and the cache works on."""
+    index = KeyPressed(64)
+    model = ScriptedModel(cache=make_cache(index=index))
+    index.pressed_in = method
+    with pytest.raises(KeyboardInterrupt):
+        model.invoke(QUESTION)
+    assert model.calls == (1 if method == "put" else 0)
+    index.pressed_in = "nowhere"
+    calls = model.calls
+    assert model.invoke(QUESTION).content == model.invoke(PARAPHRASE).content
+    assert model.calls == calls + 1
+
+
+def test_control_c_while_a_lookup_waits_for_its_encoder_passes_through(make_cache: Any) -> None:
+    """B39: a real signal, on the thread that waits."""
+    encoder = FlakyEncoder(ScriptedEncoder({QUESTION: 1.0, PARAPHRASE: 0.99}), Fault.HANG)
+    cache = make_cache(encoder=encoder, index=MemoryIndex(64), deadline_seconds=20)
+    model = ScriptedModel(cache=cache)
+
+    def press() -> None:
+        if encoder.entered.wait(10):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    pressing = threading.Thread(target=press)
+    pressing.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.invoke(QUESTION)
+    pressing.join()
+    assert model.calls == 0
+    encoder.fault = None
+    encoder.released.set()
+    assert model.invoke(QUESTION).content == model.invoke(PARAPHRASE).content
+    assert model.calls == 1
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -292,3 +353,39 @@ def test_nothing_is_downloaded(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
+
+
+UNREACHABLE = """
+import socket, sys, time
+def refuse(*args, **kwargs):
+    raise AssertionError("the network was asked")
+socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
+from langchain_semcache import ConfigurationError, SemanticCache
+from langchain_semcache.encoders.sentence_transformers import SentenceTransformerEncoder
+import sentence_transformers
+encoder, started = SentenceTransformerEncoder("no/such-model"), time.monotonic()
+try:
+    SemanticCache(":memory:", encoder=encoder)
+except ConfigurationError as error:
+    print(time.monotonic() - started)
+    print(error)
+"""
+
+
+@pytest.mark.torch
+def test_a_model_that_is_not_on_this_machine_is_told_at_once(tmp_path: Path) -> None:
+    """X05: one line with its name, at construction, and nobody is asked for it."""
+    pytest.importorskip("sentence_transformers")
+    environment = {
+        **os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), "HF_HOME": str(tmp_path),
+        "HF_HUB_OFFLINE": "0",
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", UNREACHABLE], env=environment, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    seconds, *told = done.stdout.strip().splitlines()
+    assert float(seconds) < 5
+    assert len(told) == 1
+    assert "no/such-model" in told[0]

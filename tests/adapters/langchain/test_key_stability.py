@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -12,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
@@ -159,6 +163,48 @@ def test_secrets_are_neither_stored_nor_logged(
     for secret in (*SECRETS, "tenant-in-clear"):
         assert secret not in at_rest
         assert secret not in logged
+
+
+def _at_rest(directory: Path) -> bytes:
+    """Every byte below a directory, and what base64 and zstd hide in it."""
+    files = [path for path in directory.rglob("*") if path.is_file()]
+    # Files are made longer than what is in them; the empty part is left out.
+    raw = b"\n".join(part for path in files for part in path.read_bytes().split(bytes(64)) if part)
+    opened = [raw]
+    for run in re.findall(rb"[A-Za-z0-9+/]{40,}={0,2}", raw):
+        for start in range(4):
+            piece = run[start:]
+            whole = base64.b64decode(piece[: len(piece) // 4 * 4])
+            opened.append(whole)
+            for at in (found.start() for found in re.finditer(rb"\x28\xb5\x2f\xfd", whole)):
+                with contextlib.suppress(zstandard.ZstdError):
+                    opened.append(
+                        zstandard.ZstdDecompressor().decompressobj().decompress(whole[at:])
+                    )
+    return b"\n".join(opened)
+
+
+def test_no_secret_is_in_the_files_of_a_directory(make_cache: Any, tmp_path: Path) -> None:
+    """B26: byte by byte, while it is open and after it was closed."""
+    cache = make_cache(tmp_path / "store", tenant="tenant-in-clear", strict=True)
+    headers = {"Authorization": "Bearer-hidden", "Cookie": "cookie-hidden"}
+    models = [
+        ScriptedModel(cache=cache, api_key="rotating-token-t1", default_headers=headers),
+        StreamingModel(cache=cache, api_key="sk-secret", anything={"access_token": "sk-secret"}),
+    ]
+    for number, model in enumerate(models):
+        model.told(f"the reply {number}")
+        model.invoke([S(f"The rules {number}"), H(QUESTION)])
+    assert cache.stats().entries == len(models)
+    while_open = _at_rest(tmp_path / "store")
+    cache.close()
+    for held in (while_open, _at_rest(tmp_path / "store")):
+        # What has to be there is found, so that what is not found is not there.
+        assert b"the reply 0" in held
+        assert b"the reply 1" in held
+        for secret in (*SECRETS, "tenant-in-clear"):
+            assert secret.encode() not in held
+            assert secret.encode("utf-16-le") not in held
 
 
 TOOL = {

@@ -21,8 +21,10 @@ from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, Generation, GenerationChunk
+from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 from pydantic import BaseModel, Field
 
 from langchain_semcache import SemanticCache
@@ -280,6 +282,53 @@ def test_a_graph_appends_a_repeated_answer(cache: SemanticCache, model: Scripted
         assert state["messages"][-1].type == "ai"
     assert model.calls == 1
     assert len({message.id for message in state["messages"]}) == 6
+
+
+def test_calls_of_a_graphs_hits_are_matched_by_their_results(
+    cache: SemanticCache, model: ScriptedModel
+) -> None:
+    """B31: two entries, then the first one again: results follow the calls that they answer.
+
+    Ids of calls are kept, so an entry that hits twice in one thread repeats them; the message
+    itself has an id of its own each time, and each call is followed by its own result.
+    """
+
+    @tool
+    def weigh(thing: str) -> str:
+        """Weighs a thing."""
+        return f"weight of {thing}"
+
+    def say(state: MessagesState) -> Any:
+        # It forgets the past, so that a later turn hits an earlier one's entry.
+        return {"messages": [model.invoke(state["messages"][-1:])]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("say", say)
+    graph.add_node("tools", ToolNode([weigh]))
+    graph.add_edge(START, "say")
+    graph.add_edge("say", "tools")
+    app = graph.compile()
+
+    def reply(thing: str, call_id: str) -> AIMessage:
+        return done("", tool_calls=[{"name": "weigh", "args": {"thing": thing}, "id": call_id}])
+
+    model.told(reply("egg", "c1"), reply("ham", "c2"))
+    for text in ("weigh the egg", "weigh the ham"):
+        model.invoke(text)
+    state: Any = {"messages": []}
+    for text in ("weigh the egg", "weigh the ham", "weigh the egg"):
+        state = app.invoke({"messages": [*state["messages"], HumanMessage(text)]})
+    assert model.calls == 2
+    said = state["messages"]
+    assert [message.type for message in said] == ["human", "ai", "tool"] * 3
+    assert [message.tool_calls[0]["id"] for message in said[1::3]] == ["c1", "c2", "c1"]
+    assert [message.tool_call_id for message in said[2::3]] == ["c1", "c2", "c1"]
+    assert [message.content for message in said[2::3]] == [
+        "weight of egg",
+        "weight of ham",
+        "weight of egg",
+    ]
+    assert len({message.id for message in said}) == 9
 
 
 # ── a store that somebody else has written to ────────────────────────────────────────────────────
