@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 from langchain_semcache.clock import Clock, SystemClock
 from langchain_semcache.config import SemcacheConfig
@@ -195,7 +196,10 @@ def make_index(config: SemcacheConfig, *, dimension: int, clock: Clock) -> Entry
     from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
 
     edge = QdrantEdgeIndex(
-        config.location, dimension=dimension, graph_from=config.graph_from, clock=clock
+        Path(config.location).expanduser(),
+        dimension=dimension,
+        graph_from=config.graph_from,
+        clock=clock,
     )
     edge.open()
     return edge

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from datetime import timedelta
 from pathlib import Path
@@ -28,6 +29,8 @@ def _not_bool(value: object) -> object:
         raise ValueError(f"must be a number, not {value!r}")
     return value
 
+
+_USER = re.compile("//[^/@]*@")
 
 Number = Annotated[float, BeforeValidator(_not_bool), Field(allow_inf_nan=False)]
 Seconds = Annotated[Number, Field(gt=0, le=600)]

@@ -41,6 +41,7 @@ class Reason(StrEnum):
     UNIDENTIFIABLE = "unidentifiable"
     INDEX_UNAVAILABLE = "index_unavailable"
     ENCODER_UNAVAILABLE = "encoder_unavailable"
+    DEADLINE = "deadline"
     CORRUPT_ENTRY = "corrupt_entry"
     # Why a reply was not stored.
     STORED = "stored"

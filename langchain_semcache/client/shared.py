@@ -31,6 +31,7 @@ from langchain_semcache.records import (
     StoreResult,
 )
 from langchain_semcache.request import Resolved, tenant_digest
+from langchain_semcache.request.canonical import nfc
 from langchain_semcache.ttl import Unset, checked_ttl
 
 Result = TypeVar("Result")
@@ -147,9 +148,9 @@ class Client:
         age = checked_ttl(older_than, name="older_than")
         now = self._core.workplace.clock.now()
         return Selection(
-            namespace=self.config.namespace if namespace is None else namespace,
+            namespace=self.config.namespace if namespace is None else nfc(namespace),
             tenant=None if tenant is None else tenant_digest(tenant),
-            model=model,
+            model=None if model is None else nfc(model),
             tags=_labels(tags),
             source=source,
             created_before=None if age is None else now - age.total_seconds(),

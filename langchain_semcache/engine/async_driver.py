@@ -47,24 +47,24 @@ class AsyncDriver:
         """The flow's result. `start` runs on a worker thread, for it may have work to do itself."""
         loop = asyncio.get_running_loop()
         clock = self._at.clock.monotonic
-        give_up_at = loop.time() + self._at.deadline_seconds
+        give_up_at = clock() + self._at.deadline_seconds
         pool = self._at.pool.executor()
-        flow, step = await loop.run_in_executor(pool, self._begin, start, stages)
+        flow, step = await loop.run_in_executor(pool, self._begin, start, give_up_at, stages)
         while not isinstance(step, Done):
             started = clock()
             answer = await self._perform(step, give_up_at)
             _add(stages, step, clock() - started)
-            step = await loop.run_in_executor(pool, self._advance, flow, answer, stages)
+            step = await loop.run_in_executor(pool, self._advance, flow, answer, give_up_at, stages)
         return step.value
 
     def _begin(
-        self, start: Callable[[], Flow[Result]], stages: Stages
+        self, start: Callable[[], Flow[Result]], give_up_at: float, stages: Stages
     ) -> tuple[Flow[Result], Command | Done[Result]]:
         flow = start()
-        return flow, self._advance(flow, None, stages)
+        return flow, self._advance(flow, None, give_up_at, stages)
 
     def _advance(
-        self, flow: Flow[Result], answer: Answer, stages: Stages
+        self, flow: Flow[Result], answer: Answer, give_up_at: float, stages: Stages
     ) -> Command | Done[Result]:
         """Run the flow until it needs something that is awaited, or ends."""
         clock = self._at.clock.monotonic
@@ -72,7 +72,7 @@ class AsyncDriver:
             command = flow.send(answer)
             while not self._awaited(command):
                 started = clock()
-                answer = self._perform_here(command)
+                answer = self._perform_here(command, give_up_at)
                 _add(stages, command, clock() - started)
                 command = flow.send(answer)
         except StopIteration as done:
@@ -87,16 +87,17 @@ class AsyncDriver:
     def _natively(self, command: Command) -> bool:
         return self._async_index is not None and isinstance(command, Fetch | Search | Put)
 
-    def _perform_here(self, command: Command) -> Answer:
+    def _perform_here(self, command: Command, give_up_at: float) -> Answer:
         remembered = self._at.remembered(command)
         if remembered is not None:
             return remembered
         gate = self._at.gate(command)
-        refusal = gate.refusal()
+        refusal = self._at.too_late(give_up_at) or gate.refusal()
         if refusal is not None:
             return refusal
         try:
             answer = self._at.call(command)
+            self._at.check_in_time(give_up_at)
         except Exception as error:  # noqa: BLE001 - whatever a backend raises becomes a miss
             return self._at.failed(command, error)
         gate.succeeded()
@@ -104,11 +105,11 @@ class AsyncDriver:
 
     async def _perform(self, command: Command, give_up_at: float) -> Answer:
         gate = self._at.gate(command)
-        refusal = gate.refusal()
+        refusal = self._at.too_late(give_up_at) or gate.refusal()
         if refusal is not None:
             return refusal
         try:
-            async with asyncio.timeout_at(give_up_at):
+            async with asyncio.timeout(max(0.0, give_up_at - self._at.clock.monotonic())):
                 answer = await self._await(command)
         except Exception as error:  # noqa: BLE001 - cancellation is no Exception and goes through
             return self._at.failed(command, error)

@@ -83,7 +83,7 @@ def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
         trouble = response
     if query.exact_only is not None:
         return _miss(trouble.reason if trouble else query.exact_only, query, trouble=trouble)
-    if trouble is not None and trouble.reason is Reason.INDEX_UNAVAILABLE:
+    if trouble is not None and trouble.reason is not Reason.CORRUPT_ENTRY:
         return _miss(trouble.reason, query, trouble=trouble)
     candidates = yield from _candidates(query, policy)
     if isinstance(candidates, Failure):

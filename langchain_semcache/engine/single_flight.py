@@ -100,7 +100,9 @@ class AsyncSingleFlight(Generic[Result]):
                 return await work()
             try:
                 # Shielded: a follower that gives up must not cancel what the others wait for.
-                return await asyncio.shield(asyncio.wrap_future(flight.future))
+                outcome = asyncio.wrap_future(flight.future)
+                outcome.add_done_callback(_seen)
+                return await asyncio.shield(outcome)
             except _Abandoned:
                 continue
 
@@ -123,3 +125,9 @@ class AsyncSingleFlight(Generic[Result]):
         self._table.land(key)
         flight.future.set_result(result)
         return result
+
+
+def _seen(outcome: asyncio.Future[Result]) -> None:
+    """Look at an error nobody waits for any more; asyncio would log it, prompt and all."""
+    if not outcome.cancelled():
+        outcome.exception()

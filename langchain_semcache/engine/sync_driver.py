@@ -45,7 +45,7 @@ class SyncDriver:
         if remembered is not None:
             return remembered
         gate = self._at.gate(command)
-        refusal = gate.refusal()
+        refusal = self._at.too_late(give_up_at) or gate.refusal()
         if refusal is not None:
             return refusal
         try:
@@ -63,7 +63,9 @@ class SyncDriver:
             return vector
         if self._at.index_may_block:
             return self._within(self._at.pool.submit(lambda: self._at.call(command)), give_up_at)
-        return self._at.call(command)
+        answer = self._at.call(command)
+        self._at.check_in_time(give_up_at)
+        return answer
 
     def _within(self, future: Future[Result], give_up_at: float) -> Result:
         try:

@@ -25,6 +25,7 @@ from langchain_semcache.engine.commands import (
 from langchain_semcache.engine.gate import Gate
 from langchain_semcache.errors import BackendError
 from langchain_semcache.ports import EntryIndex, QueuedEncoder, SupportsTrim, Vector
+from langchain_semcache.records import Reason
 
 T = TypeVar("T")
 
@@ -123,8 +124,26 @@ class Workplace:
             case Embed():
                 raise TypeError("the encoder is asked through its queue")
 
+    def too_late(self, give_up_at: float) -> Failure | None:
+        """The failure to answer with when an earlier stage has used the time up: nobody else's."""
+        if self.clock.monotonic() < give_up_at:
+            return None
+        return Failure(Reason.DEADLINE, TimeoutError("an earlier stage used the time up"))
+
+    def check_in_time(self, give_up_at: float) -> None:
+        """Count a call on this thread that came back too late as the time-out it is.
+
+        Raises:
+            TimeoutError: It did; the index is then left alone for a while.
+        """
+        if self.clock.monotonic() >= give_up_at:
+            raise TimeoutError("the index came back after the deadline")
+
     def failed(self, command: Command, error: Exception) -> Failure:
         """The answer for an error; raised instead in strict mode."""
+        if isinstance(command, Put) and isinstance(error, ValueError):
+            # The entry is at fault, not the index: no outage, no pause for everybody else.
+            return Failure(Reason.UNSUPPORTED_REPLY, error)
         failure = self.gate(command).failed(error)
         if self.strict:
             raise error

@@ -195,14 +195,10 @@ def _model(model: Any) -> dict[str, object]:
     fields: dict[str, object] = dict(model._identifying_params)  # noqa: SLF001
     if not fields:
         own = kind.model_fields.keys() - BaseChatModel.model_fields.keys()
-        fields = {name: value for name in own if _is_data(value := getattr(model, name))}
+        fields = {name: value for name in own if not _is_handle(value := getattr(model, name))}
     return {"model_class": f"{kind.__module__}.{kind.__qualname__}", **fields}
 
 
-def _is_data(value: object) -> bool:
-    """Whether a value consists of JSON types only."""
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_data(item) for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return all(_is_data(item) for item in value)
-    return value is None or isinstance(value, str | int | float | bool)
+def _is_handle(value: object) -> bool:
+    """Whether this is a mere handle (a client, an iterator): its class shows no value of it."""
+    return type(value).__repr__ is object.__repr__

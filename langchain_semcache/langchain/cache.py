@@ -142,16 +142,22 @@ class SemanticCache(BaseCache):
             self._async.troubled(ADAPTER, error)
 
     def clear(self, **kwargs: Any) -> None:
-        """Remove every entry of this cache's namespace.
+        """Remove this tenant's entries, or without a tenant every entry of the namespace.
 
         Raises:
             SemcacheError: The store did not do it; a clear that silently does nothing is a lie.
         """
-        self._sync.clear()
+        if tenant := current_tenant() or self._tenant:
+            self._sync.invalidate(tenant=tenant)
+        else:
+            self._sync.clear()
 
     async def aclear(self, **kwargs: Any) -> None:
         """See `clear`."""
-        await self._async.clear()
+        if tenant := current_tenant() or self._tenant:
+            await self._async.invalidate(tenant=tenant)
+        else:
+            await self._async.clear()
 
     def stats(self) -> Stats:
         """Numbers of this cache."""

@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, Generation, GenerationChunk
 from langchain_core.utils.uuid import uuid7
-from pydantic import JsonValue, TypeAdapter
+from pydantic import BaseModel, JsonValue, TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from langchain_semcache.errors import CorruptEntry
@@ -106,7 +106,27 @@ def dump_message(message: BaseMessage) -> JSON:
     name = type(message).__name__
     if MESSAGES.get(name) is not type(message):
         raise Unstorable(f"messages of class {name} are not stored")
+    parsed = message.additional_kwargs.get("parsed")
+    if isinstance(parsed, BaseModel):
+        kwargs = {**message.additional_kwargs, "parsed": _parsed(parsed)}
+        message = message.model_copy(update={"additional_kwargs": kwargs})
     return {"class": name, "fields": _data(message.model_dump())}
+
+
+def _parsed(answer: BaseModel) -> dict[str, object]:
+    """A structured answer as the arguments its class is called with on a hit.
+
+    Raises:
+        Unstorable: The class would not make the same answer of what it writes.
+    """
+    for by_alias in (True, False):
+        written = answer.model_dump(mode="json", by_alias=by_alias)
+        try:
+            if type(answer).model_validate(written) == answer:
+                return written
+        except ValueError:
+            continue
+    raise Unstorable("the structured answer would not come back as it was")
 
 
 def load_message(item: JSON, decision: Decision) -> BaseMessage:
@@ -136,9 +156,12 @@ def _dump(generation: Generation) -> JSON:
 def _data(value: object) -> JSON:
     try:
         # Infinity stays what it is, and is refused later: null would be another value.
-        return _JSON.validate_python(to_jsonable_python(value, inf_nan_mode="constants"))
+        written = _JSON.validate_python(to_jsonable_python(value, inf_nan_mode="constants"))
     except ValueError as error:
         raise Unstorable(f"a reply that JSON cannot hold ({type(error).__name__})") from error
+    if written != value:
+        raise Unstorable("a reply that JSON would change")
+    return written
 
 
 def _load(item: JSON, decision: Decision) -> Generation:
@@ -168,6 +191,8 @@ def _endings(generation: Generation) -> list[str | None]:
     if isinstance(generation, ChatGeneration):
         places.append(generation.message.response_metadata)
     endings = [place[name] for place in places for name in _ENDINGS if name in place]
+    # A provider that uses one name of several leaves the others null.
+    endings = [ending for ending in endings if ending is not None] or endings[:1]
     status = places[-1].get("status")
     if status in ("incomplete", "failed", "cancelled", "in_progress"):
         endings.append(status)

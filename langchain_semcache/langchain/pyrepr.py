@@ -24,9 +24,20 @@ class Unreadable(SemcacheError):
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value that has no literal form; `spelling` is its repr, memory addresses removed."""
+    """A value that has no literal form; `spelling` is its repr.
+
+    `nameless` when the repr gives a memory address instead of a value: two such objects may look
+    the same and be different.
+    """
 
     spelling: str
+    nameless: bool = False
+
+    @classmethod
+    def of(cls, spelling: str) -> Opaque:
+        """What a repr says, its memory addresses removed."""
+        plain = _ADDRESS.sub("", spelling)
+        return cls(plain, plain != spelling)
 
 
 def read_pairs(text: str) -> dict[str, object]:
@@ -66,7 +77,7 @@ def _mark_opaque(text: str) -> tuple[str, list[str]]:
         elif character == "<":
             end = _angle_end(text, position)
             out.append(f"{_MARK}({len(opaque)})")
-            opaque.append(_ADDRESS.sub("", text[position:end]))
+            opaque.append(text[position:end])
         else:
             end = position + 1
             out.append(character)
@@ -114,19 +125,19 @@ def _value(node: ast.expr, opaque: list[str]) -> object:
             return -number
         case ast.Call(func=ast.Name(id=name), args=arguments):
             return _call(node, name, arguments, opaque)
-    return Opaque(_ADDRESS.sub("", ast.unparse(node)))
+    return Opaque.of(ast.unparse(node))
 
 
 def _call(node: ast.Call, name: str, arguments: list[ast.expr], opaque: list[str]) -> object:
     """What looks like a call: one of our marks, an empty or frozen set, or an object's repr."""
     match arguments:
         case [ast.Constant(value=int() as number)] if name == _MARK and number < len(opaque):
-            return Opaque(opaque[number])
+            return Opaque.of(opaque[number])
         case [] if name in ("set", "frozenset"):
             return []
         case [ast.Set() as items] if name == "frozenset":
             return _value(items, opaque)
-    return Opaque(_ADDRESS.sub("", ast.unparse(node)))
+    return Opaque.of(ast.unparse(node))
 
 
 def _mapping(

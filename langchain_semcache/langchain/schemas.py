@@ -23,13 +23,21 @@ class Unknown:
     """Stands for a value whose identity is not known; deliberately has none itself."""
 
 
-def live_schema(value: object) -> object:
-    """The JSON schema of a class that is named by its repr; other values unchanged."""
+def identified(value: object) -> object:
+    """The value with every class in it replaced by its JSON schema.
+
+    A class of which there is any doubt, and an object that shows no value, become `Unknown`.
+    """
+    if isinstance(value, dict):
+        return {name: identified(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [identified(item) for item in value]
     if not isinstance(value, Opaque):
         return value
-    found = _CLASS.fullmatch(value.spelling)
-    schemas = _schemas(found["name"]) if found else {}
-    return schemas.popitem()[1] if len(schemas) == 1 else Unknown()
+    if (found := _CLASS.fullmatch(value.spelling)) is not None:
+        schemas = _schemas(found["name"])
+        return schemas.popitem()[1] if len(schemas) == 1 else Unknown()
+    return Unknown() if value.nameless else value
 
 
 def _schemas(name: str) -> dict[str, Mapping[str, object]]:

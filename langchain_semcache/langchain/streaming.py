@@ -84,9 +84,13 @@ class _Cached(BaseChatModel):
         finally:
             _looked_up.reset(token)
 
-    def _own_cache(self) -> SemanticCache | None:
-        """The cache to ask; None when `invoke` has done so, or caching was switched off since."""
-        if _looked_up.get() is self or not isinstance(self.cache, SemanticCache):
+    def _own_cache(self, options: dict[str, Any]) -> SemanticCache | None:
+        """The cache to ask; None when `invoke` has done so, or caching was switched off since.
+
+        A stream brings one reply: where several are asked for, it is not what `invoke` would keep.
+        """
+        several = options.get("n", getattr(self, "n", None)) not in (None, 1)
+        if several or _looked_up.get() is self or not isinstance(self.cache, SemanticCache):
             return None
         return self.cache
 
@@ -116,7 +120,7 @@ class _CachedStream(_Cached):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        cache = self._own_cache()
+        cache = self._own_cache(kwargs)
         if cache is None:
             yield from super()._stream(messages, stop, run_manager, **kwargs)
             return
@@ -146,7 +150,7 @@ class _CachedAsyncStream(_Cached):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        cache = self._own_cache()
+        cache = self._own_cache(kwargs)
         if cache is None:
             async for chunk in super()._astream(messages, stop, run_manager, **kwargs):
                 yield chunk

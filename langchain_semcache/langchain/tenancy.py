@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from langchain_semcache.errors import ConfigurationError
+
 _tenant: ContextVar[str] = ContextVar("langchain_semcache_tenant", default="")
 
 
@@ -20,7 +22,12 @@ def tenant(name: str) -> Iterator[None]:
 
     The setting follows the context: tasks, `asyncio.to_thread` and LangChain's executors carry it
     along; a thread started by hand does not.
+
+    Raises:
+        ConfigurationError: The name is no text.
     """
+    if not isinstance(name, str):
+        raise ConfigurationError(f"tenant must be text, not {name!r}")
     token = _tenant.set(name)
     try:
         yield

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 
 from langchain_semcache.langchain.pyrepr import Unreadable, read_pairs
-from langchain_semcache.langchain.schemas import Unknown, is_handle, live_schema
+from langchain_semcache.langchain.schemas import Unknown, identified, is_handle
 from langchain_semcache.records import RawMessage, Request
 
 SURFACE = "langchain"
@@ -73,29 +73,36 @@ def _parameters(llm_string: str) -> dict[str, object]:
         pairs = read_pairs(options)
     except Unreadable:
         return {"llm_string": llm_string}
-    parameters = model_parameters(model) | pairs
-    if "response_format" in pairs:
-        parameters["response_format"] = live_schema(pairs["response_format"])
-    return parameters
+    fields = model_parameters(model)
+    given = {name: identified(value) for name, value in pairs.items() if value is not None}
+    # LangChain always passes a `stop`, and None there means the model's own. Elsewhere None takes
+    # a setting of the model away, which is another request.
+    unset = sorted(n for n, value in pairs.items() if value is None and n != "stop" and n in fields)
+    return fields | given | ({"unset_for_this_call": unset} if unset else {})
 
 
 def _plain(fields: Mapping[str, object]) -> dict[str, object]:
     """Secrets and live objects are named, not spelled: LangChain says nothing else about them."""
-    return {name: _named(value) for name, value in fields.items()}
+    return {name: _named(value, is_field=True) for name, value in fields.items()}
 
 
-def _named(value: object) -> object:
+def _named(value: object, *, is_field: bool = False) -> object:
     if isinstance(value, list):
         return [_named(item) for item in value]
     if not isinstance(value, dict):
         return value
-    if value.get("lc") == 1 and value.get("type") == "secret":
+    if value.get("lc") != 1:
+        return {name: _named(item) for name, item in value.items()}
+    if value.get("type") == "secret":
         return None
-    if value.get("lc") == 1 and value.get("type") == "not_implemented":
-        return _object(value.get("id"))
+    if value.get("type") == "not_implemented":
+        return _object(value.get("id"), is_field)
     return _plain(value)
 
 
-def _object(class_path: object) -> object:
-    """A handle is told by its class; where the class holds a value nobody told us, it has none."""
-    return {"object": class_path} if is_handle(class_path) else Unknown()
+def _object(class_path: object, is_field: bool) -> object:
+    """A model keeps its client, a mere handle, in a field of its own, and its class says enough.
+
+    Anything else is a value that LangChain has left out.
+    """
+    return {"object": class_path} if is_field and is_handle(class_path) else Unknown()

@@ -20,6 +20,9 @@ LEVEL = 3
 MAX_BYTES = 64 * 1024 * 1024
 """A larger record is not one of ours: the bound keeps a forged frame from filling memory."""
 
+MAX_DEPTH = 200
+"""Deeper JSON may be written, and then not be read on a thread with a smaller stack."""
+
 _FIELDS = {"v", "kind", "body", "text", "finish", "refused", "calls"}
 
 
@@ -48,7 +51,8 @@ class EnvelopeCodec:
         self._zstd = _PerThread()
 
     def encode(self, response: Response) -> bytes:
-        """Raises ValueError or TypeError when the body is not JSON."""
+        """Raises ValueError or TypeError when the body is not JSON, too deep or too large."""
+        _check_depth(response.body)
         envelope = {
             "v": VERSION,
             "kind": response.kind,
@@ -60,7 +64,10 @@ class EnvelopeCodec:
             "calls": response.has_tool_calls,
         }
         text = json.dumps(envelope, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return self._zstd.compressor.compress(text.encode("utf-8", "surrogatepass"))
+        raw = text.encode("utf-8", "surrogatepass")
+        if len(raw) > MAX_BYTES:
+            raise ValueError(f"an answer of {len(raw)} bytes is more than would be read again")
+        return self._zstd.compressor.compress(raw)
 
     def decode(self, entry_id: str, payload: bytes) -> Response:
         try:
@@ -72,6 +79,21 @@ class EnvelopeCodec:
         except (zstandard.ZstdError, ValueError, RecursionError) as error:
             raise CorruptEntry(entry_id, type(error).__name__) from error
         return _response(entry_id, envelope)
+
+
+def _check_depth(body: JSON) -> None:
+    level: list[JSON] = [body]
+    for _ in range(MAX_DEPTH):
+        inner: list[JSON] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner.extend(item.values())
+            elif isinstance(item, list):
+                inner.extend(item)
+        if not inner:
+            return
+        level = inner
+    raise ValueError(f"an answer that is nested deeper than {MAX_DEPTH} levels")
 
 
 def _response(entry_id: str, envelope: JSON) -> Response:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, create_model
 
 from langchain_semcache.langchain.pyrepr import Opaque
-from langchain_semcache.langchain.schemas import Unknown, is_handle, live_schema
+from langchain_semcache.langchain.schemas import Unknown, identified, is_handle
 
 
 class Top(BaseModel):
@@ -21,45 +21,59 @@ def _spelled(kind: type) -> Opaque:
 
 
 def test_a_living_class_gives_its_schema() -> None:
-    assert live_schema(_spelled(Top)) == Top.model_json_schema()
+    assert identified(_spelled(Top)) == Top.model_json_schema()
 
 
 def test_what_is_no_class_is_left_alone() -> None:
     for value in ({"type": "json_object"}, "text", None, 7):
-        assert live_schema(value) is value
+        assert identified(value) == value
 
 
 def test_a_local_class_is_found_too() -> None:
     class Local(BaseModel):
         value: str
 
-    assert live_schema(_spelled(Local)) == Local.model_json_schema()
+    assert identified(_spelled(Local)) == Local.model_json_schema()
 
 
 def test_equal_schemas_under_one_name_are_one() -> None:
     """A class that is made anew on each call still has an identity."""
     twins = [create_model("Twin", value=(int, ...), __module__=__name__) for _ in range(2)]
-    assert live_schema(_spelled(twins[0])) == twins[1].model_json_schema()
+    assert identified(_spelled(twins[0])) == twins[1].model_json_schema()
 
 
 def test_different_schemas_under_one_name_have_none() -> None:
     one = create_model("Doubt", a=(int, ...), __module__=__name__)
     two = create_model("Doubt", b=(int, ...), __module__=__name__)
-    assert isinstance(live_schema(_spelled(one)), Unknown)
-    assert isinstance(live_schema(_spelled(two)), Unknown)
+    assert isinstance(identified(_spelled(one)), Unknown)
+    assert isinstance(identified(_spelled(two)), Unknown)
 
 
 def test_a_class_that_is_gone_has_none() -> None:
     gone = _spelled(create_model("Gone", a=(int, ...), __module__=__name__))
     gc.collect()
-    assert isinstance(live_schema(gone), Unknown)
+    assert isinstance(identified(gone), Unknown)
 
 
 @pytest.mark.parametrize(
-    "spelling", ["<class 'no.such.Thing'>", "<class 'builtins.dict'>", "<object>", "f(x)"]
+    "spelling",
+    ["<class 'no.such.Thing'>", "<class 'builtins.dict'>", "<a.Persona object at 0x7f01>"],
 )
-def test_anything_else_has_none(spelling: str) -> None:
-    assert isinstance(live_schema(Opaque(spelling)), Unknown)
+def test_what_shows_no_value_has_no_identity(spelling: str) -> None:
+    for value in (Opaque.of(spelling), [Opaque.of(spelling)], {"schema": (Opaque.of(spelling),)}):
+        found = identified(value)
+        while not isinstance(found, Unknown):
+            (found,) = found.values() if isinstance(found, dict) else found
+
+
+def test_an_object_that_shows_its_value_is_told_by_it() -> None:
+    assert identified(Opaque.of("Decimal('1')")) == Opaque("Decimal('1')")
+    assert identified(Opaque.of("<Colour.RED: 1>")) != identified(Opaque.of("<Colour.BLUE: 2>"))
+
+
+def test_a_class_is_found_wherever_it_stands() -> None:
+    schema = Top.model_json_schema()
+    assert identified({"schema": [_spelled(Top)]}) == {"schema": [schema]}
 
 
 class Client:
