@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Self
@@ -21,6 +22,7 @@ from pydantic import (
 
 from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.request import RequestSettings
+from langchain_semcache.request.canonical import nfc
 from langchain_semcache.ttl import checked_ttl
 
 
@@ -142,12 +144,22 @@ class SemcacheConfig(_Settings):
     @field_validator("location")
     @classmethod
     def _known_place(cls, location: str) -> str:
-        scheme, found, _ = location.partition("://")
-        if found and scheme not in ("http", "https"):
-            raise ValueError(
-                f"{scheme}:// is no address of a Qdrant server; use http:// or https://"
-            )
-        return location
+        scheme, found, rest = location.partition("://")
+        if found and scheme.lower() not in ("http", "https"):
+            raise ValueError(f"{scheme}:// is no Qdrant server; use http:// or https://")
+        if "\0" in location:
+            raise ValueError("must not contain a null character")
+        return f"{scheme.lower()}://{rest}" if found else location
+
+    @field_validator("namespace")
+    @classmethod
+    def _normal(cls, namespace: str) -> str:
+        return nfc(namespace)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
+        """The settings for `repr`, without the password that a URL may carry."""
+        for name, value in super().__repr_args__():
+            yield name, _USER.sub("//***@", value) if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _key_needs_a_server(self) -> Self:

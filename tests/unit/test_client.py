@@ -98,3 +98,14 @@ def test_an_age_may_be_given_in_seconds(cache):
     assert cache.invalidate(older_than=timedelta(hours=1)) == 0
     with pytest.raises(ConfigurationError, match=r"^older_than must not be negative"):
         cache.invalidate(older_than=-5)
+
+
+def test_names_may_be_written_in_any_unicode_form():
+    composed, decomposed = "Caf\u00e9", "Cafe\u0301"
+    with Semcache.open(":memory:", encoder=TableEncoder(), namespace=decomposed) as cache:
+        cache.store(a_request(model=decomposed), ANSWER)
+        assert cache.lookup(a_request(model=composed)).hit
+        assert cache.stats().entries == 1
+        assert cache.invalidate(model=decomposed, dry_run=True) == 1
+        assert cache.invalidate(namespace=composed, dry_run=True) == 1
+        assert cache.clear() == 1

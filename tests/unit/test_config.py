@@ -31,6 +31,7 @@ def test_every_setting_has_a_default_that_works():
         ("deadline_seconds", float("inf")),
         ("location", ""),
         ("location", "htp://qdrant:6333"),
+        ("location", "a\0b"),
         ("location", "grpc://qdrant:6334"),
         ("max_entries", True),
         ("max_entries", "3"),
@@ -82,6 +83,20 @@ def test_secrets_are_hidden(tmp_path):
         SemcacheConfig.of("./dir", qdrant={"api_key": "sk-secret"})
     assert "sk-secret" not in str(raised.value)
     assert "location" in str(raised.value)
+
+
+def test_the_password_of_a_url_is_hidden():
+    assert "s3cr3t" not in repr(SemcacheConfig(location="https://user:s3cr3t@host:6333"))
+
+
+def test_a_scheme_may_be_written_in_capitals():
+    assert SemcacheConfig(location="HTTP://host:6333").is_url
+
+
+def test_a_home_directory_may_be_written_short(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with Semcache.open("~/cache", encoder="hash"):
+        assert (tmp_path / "cache").is_dir()
 
 
 def test_settings_come_from_a_file(tmp_path):

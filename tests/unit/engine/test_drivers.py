@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from langchain_semcache import AsyncSemcache, Decision, Reason, Request, Response, Semcache
+from langchain_semcache.clock import ManualClock
 from langchain_semcache.errors import IndexUnavailable
 from langchain_semcache.index.memory import MemoryIndex
 from langchain_semcache.ports import Vectors
@@ -186,3 +187,42 @@ def test_one_cache_works_in_one_event_loop_after_another(opened):
     assert cache.store(FIRST)
     assert cache.lookup(FIRST).hit
     assert cache.lookup(SECOND).hit
+
+
+class SlowIndex(MemoryIndex):
+    """In this process, and slow: every call moves the clock."""
+
+    def __init__(self, clock, seconds):
+        super().__init__(TableEncoder.dimension)
+        self.clock, self.seconds, self.calls = clock, seconds, 0
+
+    def fetch(self, entry_id, *, now):
+        self.calls += 1
+        self.clock.advance(self.seconds)
+        return super().fetch(entry_id, now=now)
+
+
+def test_a_slow_index_is_left_alone_and_nobody_else_is_blamed(opened):
+    clock = ManualClock()
+    index = SlowIndex(clock, 5)
+    cache = opened(index=index, clock=clock, deadline_seconds=2, breaker_cooldown_seconds=600)
+    reasons = [cache.lookup(FIRST).reason for _ in range(5)]
+    assert reasons == [Reason.INDEX_UNAVAILABLE] * 5
+    assert index.calls == 1
+    assert cache.encoder.texts == []
+    assert cache.sync.core.counters.snapshot()[2]["index_failures"] == 1
+
+
+class Picky(MemoryIndex):
+    def put(self, entry, vector):
+        raise ValueError("an entry that can never be stored")
+
+
+def test_an_entry_that_can_never_be_stored_is_no_outage(opened):
+    cache = opened(index=Picky(TableEncoder.dimension), breaker_failures=1)
+    for _ in range(5):
+        assert not cache.store(FIRST)
+    stats = cache.sync.stats()
+    assert stats.stores_by_reason == {Reason.UNSUPPORTED_REPLY: 5}
+    assert stats.failures == {}
+    assert cache.lookup(FIRST).reason is Reason.NO_CANDIDATE

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -146,3 +147,25 @@ async def test_an_error_of_the_leading_task_reaches_the_followers():
         *(flights.run("k", work) for _ in range(3)), return_exceptions=True
     )
     assert [str(result) for result in results] == ["429"] * 3
+
+
+async def test_an_error_that_nobody_waits_for_is_not_logged(caplog):
+    """asyncio logs the traceback of what was never looked at, the model's words in it."""
+    flights: AsyncSingleFlight[str] = AsyncSingleFlight()
+    gate = asyncio.Event()
+
+    async def work() -> str:
+        await gate.wait()
+        raise ValueError("the model's words")
+
+    leader, quitter = (asyncio.create_task(flights.run("k", work)) for _ in range(2))
+    await asyncio.sleep(0)
+    quitter.cancel()
+    await asyncio.sleep(0)
+    gate.set()
+    with pytest.raises(ValueError, match="words"):
+        await leader
+    del quitter
+    gc.collect()
+    await asyncio.sleep(0)
+    assert caplog.records == []

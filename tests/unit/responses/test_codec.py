@@ -119,3 +119,24 @@ def test_text_is_kept_once():
     assert len(CODEC.encode(Response.from_text(text))) < 2 * len(
         zstandard.ZstdCompressor().compress(text.encode())
     )
+
+
+def nested(levels: int) -> object:
+    body: object = "x"
+    for _ in range(levels):
+        body = [body]
+    return body
+
+
+def test_what_is_written_can_be_read_and_what_is_too_deep_is_not_written():
+    response = Response(body=nested(codec_module.MAX_DEPTH - 1), text="x")
+    assert CODEC.decode("e", CODEC.encode(response)) == response
+    for levels in (codec_module.MAX_DEPTH, 50_000):
+        with pytest.raises(ValueError, match="nested deeper"):
+            CODEC.encode(Response(body=nested(levels), text="x"))
+
+
+def test_what_would_be_refused_as_too_large_is_not_written(monkeypatch):
+    monkeypatch.setattr(codec_module, "MAX_BYTES", 1_000)
+    with pytest.raises(ValueError, match="more than would be read"):
+        CODEC.encode(Response.from_text("x" * 1_000))
