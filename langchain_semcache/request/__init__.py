@@ -1,6 +1,6 @@
 """Who may share an answer, and what was asked: requests to `Scope` and `Query`, by value alone."""
 
-from langchain_semcache.request.canonical import Canonicaliser, canonical, digest
+from langchain_semcache.request.canonical import Canonicaliser, canonical, digest, nfc
 from langchain_semcache.request.resolve import KEY_VERSION, Resolved, resolve, tenant_digest
 from langchain_semcache.request.settings import RequestSettings
 
@@ -11,6 +11,7 @@ __all__ = [
     "Resolved",
     "canonical",
     "digest",
+    "nfc",
     "resolve",
     "tenant_digest",
 ]

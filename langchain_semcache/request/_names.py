@@ -30,15 +30,15 @@ _SECRET_ENDINGS = (
 VOLATILE = words(
     """
     async_client cache cache_key cached caching callback_manager callbacks client client_alias
-    custom_get_token_ids disable_streaming http_async_client http_client
-    http_socket_options
+    client_request_id custom_get_token_ids disable_streaming http_async_client http_client
+    http_socket_options idempotency_key
     litellm_call_id litellm_logging_obj litellm_metadata litellm_parent_otel_span
     litellm_request_debug litellm_session_id litellm_trace_id logger_fn ls_structured_output_format
-    max_retries metadata model_info no-log num_retries organization openai_organization
+    max_retries metadata model_info no_log num_retries organization openai_organization
     openai_proxy parent_otel_span preset_cache_key proxy_server_request rate_limiter
-    request_timeout retry_policy retry_strategy root_async_client root_client run_id run_name
-    shared_session stream stream_chunk_timeout stream_options stream_timeout stream_usage streaming
-    tags timeout ttl verbose
+    request_id request_timeout retries retry_policy retry_strategy root_async_client root_client
+    run_id run_name shared_session stream stream_chunk_timeout stream_options stream_timeout
+    stream_usage streaming tags timeout trace_id ttl user_agent verbose x_request_id
     """
 )
 """Parameters that say how a call is made, watched or billed. Everything else counts."""
@@ -71,7 +71,7 @@ def is_secret(name: str, extra: frozenset[str] = frozenset()) -> bool:
 
 def is_volatile(name: str, extra: frozenset[str] = frozenset()) -> bool:
     """Whether a parameter of this name cannot change the answer."""
-    return name in VOLATILE or name in extra or name.startswith("_litellm_")
+    return folded(name) in VOLATILE or name in extra or name.startswith("_litellm_")
 
 
 def is_volatile_header(name: str) -> bool:

@@ -29,7 +29,7 @@ _STABLE = (
 _BUILTINS = frozenset({str, int, float, bool, bytes, list, dict, tuple, set, object, type(None)})
 _TAGS = frozenset(
     {"$bytes", "$class", "$digest", "$escaped", "$float", "$int", "$object", "$pairs", "$repr",
-     "$schema", "$type"}
+     "$schema", "$secret", "$type"}
 )  # fmt: skip
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{8,}")
 _LONG = 256
@@ -59,28 +59,27 @@ def packed(*fields: str) -> str:
 class Canonicaliser:
     """Writes canonical JSON, and remembers what had no stable identity.
 
-    Strings are NFC, keys sorted, tuples, lists and sets alike, 1 equals 1.0 but not True, keys
-    whose value is None are left out. What JSON does not know is written as a mapping with one
-    `$tag`; a mapping that looks like one is escaped. Other than that, reading the text as JSON and
-    writing it again changes nothing.
+    Strings are NFC, keys sorted, tuples, lists and sets alike, 1 equals 1.0 but not True. What
+    JSON does not know is written as a mapping with one `$tag`; a mapping that looks like one is
+    escaped. Other than that, reading the text as JSON and writing it again changes nothing.
 
     Args:
-        drop_secrets: Leave out what is or is named like a credential, so that rotating it does
-            not change the text.
+        hide_secrets: Write the digest of what is named like a credential: it counts, and its text
+            goes nowhere.
         compact: Replace long strings by their digest.
         extra_secrets: Further names of credentials, in lower case with underscores.
     """
 
-    __slots__ = ("_compact", "_drop_secrets", "_extra_secrets", "unidentifiable")
+    __slots__ = ("_compact", "_extra_secrets", "_hide_secrets", "unidentifiable")
 
     def __init__(
         self,
         *,
-        drop_secrets: bool = False,
+        hide_secrets: bool = False,
         compact: bool = False,
         extra_secrets: frozenset[str] = frozenset(),
     ) -> None:
-        self._drop_secrets = drop_secrets
+        self._hide_secrets = hide_secrets
         self._compact = compact
         self._extra_secrets = extra_secrets
         self.unidentifiable: list[str] = []
@@ -91,19 +90,25 @@ class Canonicaliser:
 
     def plain(self, value: object, depth: int = 0) -> JSON:
         """`value` made of JSON types only, in the form that `write` prints."""
-        if isinstance(value, str):
-            return self._string(value.value if isinstance(value, Enum) else value)
-        if value is None or isinstance(value, bool):
-            return value
-        if isinstance(value, (int, float)):
-            return _number(value)
-        if depth > _DEEPEST:
+        try:
+            if isinstance(value, str):
+                return self._string(value.value if isinstance(value, Enum) else value)
+            if value is None or isinstance(value, bool):
+                return value
+            if isinstance(value, (int, float)):
+                return _number(value)
+            if depth > _DEEPEST:
+                return self._unidentifiable(value)
+            return self._structured(value, depth + 1)
+        except Exception:  # noqa: BLE001 - foreign code: whatever it raises, it has no identity
             return self._unidentifiable(value)
+
+    def _structured(self, value: object, depth: int) -> JSON:
         if isinstance(value, Mapping):
-            return self._mapping(value, depth + 1)
+            return self._mapping(value, depth)
         if isinstance(value, (list, tuple)):
-            return [self.plain(item, depth + 1) for item in value]
-        return self._rare(value, depth + 1)
+            return [self.plain(item, depth) for item in value]
+        return self._rare(value, depth)
 
     def _string(self, text: str) -> JSON:
         text = nfc(text)
@@ -114,26 +119,29 @@ class Canonicaliser:
         kept = 0
         for key, item in value.items():
             name = nfc(key) if type(key) is str else self._key(key, depth)
-            if item is None or (self._drop_secrets and self._is_secret(name, item)):
-                continue
-            result[name] = self.plain(item, depth)
+            result[name] = self._value(name, item, depth)
             kept += 1
         if kept != len(result):  # 1 and "1" as keys of one mapping
-            pairs = [[self._key(k, depth), self.plain(v, depth)] for k, v in value.items()]
+            pairs = [[self._key(k, depth), self._value(k, v, depth)] for k, v in value.items()]
             return {"$pairs": sorted(pairs, key=_encode)}
         if kept == 1 and not _TAGS.isdisjoint(result):
             return {"$escaped": result}
         return result
 
+    def _value(self, key: object, item: object, depth: int) -> JSON:
+        """Credentials are text: a *schema* of a field called "password" is not one."""
+        if (
+            self._hide_secrets
+            and isinstance(key, str)
+            and isinstance(item, (str, bytes))
+            and is_secret(key, self._extra_secrets)
+        ):
+            return _hidden(item)
+        return self.plain(item, depth)
+
     def _key(self, key: object, depth: int) -> str:
         plain = self.plain(key, depth)
         return plain if isinstance(plain, str) else _encode(plain)
-
-    def _is_secret(self, name: str, item: object) -> bool:
-        """Credentials are text: a *schema* of a field called "password" is not one."""
-        if hasattr(item, "get_secret_value"):
-            return True
-        return isinstance(item, (str, bytes)) and is_secret(name, self._extra_secrets)
 
     def _rare(self, value: object, depth: int) -> JSON:
         """Values that need a `$tag`, or another look."""
@@ -150,13 +158,10 @@ class Canonicaliser:
         return self._structure(value, depth)
 
     def _structure(self, value: object, depth: int) -> JSON:
-        if hasattr(value, "get_secret_value"):
-            return {"$type": "secret"}
+        if callable(reveal := getattr(value, "get_secret_value", None)):
+            return _hidden(reveal())
         if callable(dump := getattr(value, "model_dump", None)):
-            try:
-                return self._dumped(value, dump(), depth)
-            except Exception:  # noqa: BLE001 - foreign code
-                return self._unidentifiable(value)
+            return self._dumped(value, dump(), depth)
         if dataclasses.is_dataclass(value):
             names = [field.name for field in dataclasses.fields(value)]
             return self._dumped(value, {name: getattr(value, name) for name in names}, depth)
@@ -188,16 +193,14 @@ class Canonicaliser:
     def _object(self, value: object) -> JSON:
         if type(value).__repr__ is object.__repr__ or callable(value):
             return self._unidentifiable(value)
-        try:
-            text = repr(value)
-        except Exception:  # noqa: BLE001 - foreign code
-            return self._unidentifiable(value)
+        text = repr(value)
         if _ADDRESS.search(text):
             return self._unidentifiable(value)
         return {"$repr": [_name(type(value)), nfc(text)]}
 
     def _unidentifiable(self, value: object) -> JSON:
-        name = _name(value if isinstance(value, type) else type(value))
+        kind = type(value)
+        name = _name(value if issubclass(kind, type) else kind)  # type: ignore[arg-type]
         self.unidentifiable.append(name)
         return {"$object": name}
 
@@ -210,6 +213,32 @@ def canonical(value: object) -> str:
 def encode_strings(value: JSON) -> str:
     """JSON of something that is canonical already."""
     return _encode(value)
+
+
+def read_json(text: str) -> object:
+    """What a JSON text spells, so that key order and white space do not count; else the text.
+
+    A text that names a key twice stays text: two such texts may read alike.
+    """
+    if text.lstrip()[:1] not in ("{", "["):
+        return text
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    read = dict(pairs)
+    if len(read) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return read
+
+
+def _hidden(secret: object) -> JSON:
+    """Two secrets differ, and neither is read from here."""
+    text = secret if isinstance(secret, str) else repr(secret)
+    return {"$secret": digest("secret", type(secret).__name__, nfc(text))}
 
 
 def _number(value: float) -> JSON:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,16 +20,22 @@ _ROLES = {
     "functionmessage": "tool", "functionmessagechunk": "tool",
 }  # fmt: skip
 _READ = frozenset(
-    {"additional_kwargs", "content", "function_call", "name", "role", "tool_call_id", "tool_calls",
-     "type"}
+    {"additional_kwargs", "content", "function_call", "invalid_tool_calls", "name", "role",
+     "tool_call_id", "tool_calls", "type"}
 )  # fmt: skip
 _VOLATILE = words(
     """
-    annotations artifact cache_control example finish_reason id index invalid_tool_calls
-    lc_attributes lc_id lc_secrets model_config model_extra model_fields_set
-    provider_specific_fields response_metadata run_id status usage usage_metadata
+    artifact cache_control example id index lc_attributes lc_id lc_secrets model_config model_extra
+    model_fields_set run_id status
     """
 )
+_OF_REPLIES = _VOLATILE | words(
+    """
+    annotations finish_reason provider_specific_fields response_metadata usage usage_metadata
+    """
+)
+_CALLS = ("tool_calls", "invalid_tool_calls", "function_call")
+_EMPTY = "{}"
 _PLAIN = {"role", "content"}
 _ATTRIBUTES = tuple(sorted(_READ))
 _SIZED = (str, list, tuple, Mapping)
@@ -48,7 +55,7 @@ def read_conversation(raw: str | Sequence[RawMessage]) -> Conversation:
     if isinstance(raw, str):
         parts = (Part(PartKind.TEXT, nfc(raw)),) if raw else ()
         return Conversation((Message(role="user", parts=parts),), findings)
-    return Conversation(tuple([_message(item, findings) for item in raw]), findings)
+    return Conversation(tuple([_read(item, findings) for item in _items(raw)]), findings)
 
 
 def encode_message(message: Message) -> str:
@@ -66,6 +73,24 @@ def role_of(name: object) -> str:
     """One name for each role: user, assistant, system, tool; others in lower case."""
     text = name.lower() if isinstance(name, str) else ""
     return _ROLES.get(text, text)
+
+
+def _items(raw: object) -> Sequence[object]:
+    """The messages, of which one may stand alone."""
+    if isinstance(raw, (list, tuple)):
+        return raw
+    if raw is None:
+        return ()
+    return list(raw) if isinstance(raw, Sequence) and not isinstance(raw, bytes) else (raw,)
+
+
+def _read(raw: object, findings: Findings) -> Message:
+    try:
+        return _message(raw, findings)
+    except Exception:  # noqa: BLE001 - foreign code: whatever it raises, it has no identity
+        findings.has_unknown = True
+        findings.unidentifiable.append(type(raw).__qualname__)
+        return Message(role="")
 
 
 def _message(raw: object, findings: Findings) -> Message:
@@ -102,9 +127,11 @@ def _record(message: Message, findings: Findings) -> Message:
 
 def _fields(fields: Mapping[str, object], findings: Findings) -> Message:
     role = role_of(fields.get("role") or fields.get("type"))
-    parts, calls = _content(fields.get("content"), findings)
-    calls.extend(_calls(fields, {call.id for call in calls if call.id}, findings))
-    for key, value in _extras(fields):
+    reply = role == "assistant"
+    parts, calls = _content(fields.get("content"), findings, reply=reply)
+    for call in _calls(fields, findings):
+        _add(call, calls)
+    for key, value in _extras(fields, _OF_REPLIES if reply else _VOLATILE):
         findings.has_media |= key in ("audio", "images")
         parts.append(Part(PartKind.OPAQUE, findings.canonical({key: value})))
     answers = findings.ordinal(fields.get("tool_call_id"))
@@ -119,14 +146,14 @@ def _fields(fields: Mapping[str, object], findings: Findings) -> Message:
     )
 
 
-def _content(raw: object, findings: Findings) -> tuple[list[Part], list[ToolCall]]:
+def _content(raw: object, findings: Findings, *, reply: bool) -> tuple[list[Part], list[ToolCall]]:
     if isinstance(raw, str):
         return ([Part(PartKind.TEXT, nfc(raw))] if raw else []), []
     items = raw if isinstance(raw, (list, tuple)) else [] if raw is None else [raw]
     parts: list[Part] = []
     calls: list[ToolCall] = []
     for item in items:
-        read = read_part(item, findings)
+        read = read_part(item, findings, reply=reply)
         if isinstance(read, ToolCall):
             calls.append(read)
         elif read is not None:
@@ -134,32 +161,45 @@ def _content(raw: object, findings: Findings) -> tuple[list[Part], list[ToolCall
     return parts, calls
 
 
-def _calls(fields: Mapping[str, object], seen: set[str], findings: Findings) -> list[ToolCall]:
-    """The calls that no content block has named already."""
+def _calls(fields: Mapping[str, object], findings: Findings) -> list[ToolCall]:
+    """The calls that stand beside the content, in whichever of the fields in use.
+
+    Calls whose arguments could not be read go back to the model like the others.
+    """
     extra = fields.get("additional_kwargs")
     extra = extra if isinstance(extra, Mapping) else {}
-    listed = fields.get("tool_calls") or extra.get("tool_calls")
-    if listed:
-        items = listed if isinstance(listed, (list, tuple)) else [listed]
-        calls = [read_call(raw, findings) for raw in items]
-        return [call for call in calls if call.id not in seen]
-    single = fields.get("function_call") or extra.get("function_call")
-    return [read_call(single, findings)] if single else []
+    calls: list[ToolCall] = []
+    for place, name in itertools.product((fields, extra), _CALLS):
+        if listed := place.get(name):
+            items = listed if isinstance(listed, (list, tuple)) else [listed]
+            calls += [read_call(raw, findings) for raw in items]
+    return calls
 
 
-def _extras(fields: Mapping[str, object]) -> list[tuple[str, object]]:
+def _add(call: ToolCall, calls: list[ToolCall]) -> None:
+    """Messages may hold a call twice, once without its arguments: it counts once, with them."""
+    for place, known in enumerate(calls):
+        if call == known and call.id:
+            return
+        same = bool(call.id) and (call.id, call.name) == (known.id, known.name)
+        if same and _EMPTY in (call.arguments, known.arguments):
+            calls[place] = known if call.arguments == _EMPTY else call
+            return
+    calls.append(call)
+
+
+def _extras(fields: Mapping[str, object], volatile: frozenset[str]) -> list[tuple[str, object]]:
     """What else a message holds: it counts, although we do not know what it means."""
     extras = [
         (name, value)
         for name, value in fields.items()
-        if name not in _READ and name not in _VOLATILE and not _blank(value)
+        if name not in _READ and name not in volatile and not _blank(value)
     ]
     if fields.get("status") == "error":
         extras.append(("status", "error"))
     more = fields.get("additional_kwargs")
     if isinstance(more, Mapping) and more:
-        calls = ("tool_calls", "function_call")
-        extras += [(k, v) for k, v in more.items() if k not in calls and not _blank(v)]
+        extras += [(k, v) for k, v in more.items() if k not in _CALLS and not _blank(v)]
     return sorted(extras, key=lambda extra: str(extra[0])) if extras else extras
 
 
@@ -176,7 +216,7 @@ def _item(fields: Mapping[str, object], findings: Findings) -> Message:
     if kind == "function_call_output":
         output = {"role": "tool", "content": fields.get("output")}
         return _fields({**output, "tool_call_id": fields.get("call_id")}, findings)
-    part = read_part(fields, findings)
+    part = read_part(fields, findings, reply=False)
     findings.has_unknown = True
     parts = (part,) if isinstance(part, Part) else ()
     calls = (part,) if isinstance(part, ToolCall) else ()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from langchain_semcache.records import Part, PartKind, ToolCall
 from langchain_semcache.request._names import words
-from langchain_semcache.request.canonical import Canonicaliser, nfc
+from langchain_semcache.request.canonical import Canonicaliser, nfc, read_json
 
 _TEXT = frozenset({"text", "input_text", "output_text", "text-plain"})
 _MEDIA = words(
@@ -18,15 +17,13 @@ _MEDIA = words(
     """
 )
 _THOUGHT = frozenset({"thinking", "reasoning", "redacted_thinking", "refusal"})
-_CALL = frozenset({"tool_use", "tool_call", "function_call"})
-_VOLATILE = words(
-    """
-    annotations cache_control citations encrypted_content id index logprobs partial_json signature
-    status type
-    """
-)
+_CALL = frozenset({"tool_use", "tool_call", "function_call", "invalid_tool_call"})
+_VOLATILE = words("cache_control id index status type")
+_OF_REPLIES = _VOLATILE | words("annotations citations logprobs signature")
+"""What a service writes beside the text of its reply. On our side such a field is a switch."""
 
-
+_VISIBLE = _TEXT | _THOUGHT
+_ARGUMENTS = ("input", "args", "arguments", "partial_json")
 _OWN_IDS = "lc_"  # made up by LangChain for a block that had none
 
 
@@ -61,19 +58,25 @@ class Findings:
         return text
 
 
-def read_part(raw: object, findings: Findings) -> Part | ToolCall | None:
-    """One element of a content list; None when there is nothing in it."""
+def read_part(raw: object, findings: Findings, *, reply: bool) -> Part | ToolCall | None:
+    """One element of a content list; None when there is nothing in it.
+
+    `reply` says that the message is one that a model wrote.
+    """
     if isinstance(raw, str):
         return Part(PartKind.TEXT, nfc(raw)) if raw else None
     if isinstance(raw, Part):
         return _record(raw, findings)
-    if not isinstance(raw, Mapping):
-        dump = getattr(raw, "model_dump", None)
-        raw = dump() if callable(dump) else raw
-    if not isinstance(raw, Mapping):
-        findings.has_unknown = True
-        return Part(PartKind.OPAQUE, findings.canonical(raw))
-    return _mapping(raw, findings)
+    try:
+        if not isinstance(raw, Mapping):
+            dump = getattr(raw, "model_dump", None)
+            raw = dump() if callable(dump) else raw
+        if isinstance(raw, Mapping):
+            return _mapping(raw, findings, reply=reply)
+    except Exception:  # noqa: BLE001 - foreign code
+        findings.unidentifiable.append(type(raw).__qualname__)
+    findings.has_unknown = True
+    return Part(PartKind.OPAQUE, findings.canonical(raw))
 
 
 def _record(part: Part, findings: Findings) -> Part | None:
@@ -84,19 +87,27 @@ def _record(part: Part, findings: Findings) -> Part | None:
     return Part(part.kind, nfc(part.value))
 
 
-def _mapping(raw: Mapping[str, object], findings: Findings) -> Part | ToolCall | None:
+def _mapping(
+    raw: Mapping[str, object], findings: Findings, *, reply: bool
+) -> Part | ToolCall | None:
     kind = raw.get("type", "text")
+    if not isinstance(kind, str):
+        findings.has_unknown = True
+        return Part(PartKind.OPAQUE, findings.canonical(raw))
+    volatile = _OF_REPLIES if reply and kind in _VISIBLE else _VOLATILE
+    body = _extras(raw, volatile)
     if kind in _TEXT:
         text = raw.get("text")
-        if isinstance(text, str) and not _extras(raw, "text"):
+        if isinstance(text, str) and body.keys() <= {"text"}:
             return Part(PartKind.TEXT, nfc(text)) if text else None
     if kind in _CALL:
         return read_block_call(raw, findings)
-    return _other(str(kind), raw, findings)
+    return _other(kind, raw, body, findings)
 
 
-def _other(kind: str, raw: Mapping[str, object], findings: Findings) -> Part:
-    body = _extras(raw)
+def _other(
+    kind: str, raw: Mapping[str, object], body: dict[str, object], findings: Findings
+) -> Part:
     part_id = raw.get("id")
     if part_id is not None and kind not in _THOUGHT and not str(part_id).startswith(_OWN_IDS):
         body["id"] = part_id  # a stored file is named by nothing else
@@ -114,19 +125,27 @@ def _other(kind: str, raw: Mapping[str, object], findings: Findings) -> Part:
     return Part(PartKind.OPAQUE, findings.canonical({"type": kind, **body}))
 
 
-def _extras(raw: Mapping[str, object], *known: str) -> dict[str, object]:
-    """What a part holds beyond the known and the volatile."""
+def _extras(raw: Mapping[str, object], volatile: frozenset[str]) -> dict[str, object]:
+    """What a part holds beyond the volatile; an empty list of annotations is none."""
     return {
         name: value
         for name, value in raw.items()
-        if name not in _VOLATILE and name not in known and value is not None
+        if name not in volatile
+        and value is not None
+        and not (name in _OF_REPLIES and isinstance(value, list) and not value)
     }
 
 
 def read_block_call(raw: Mapping[str, object], findings: Findings) -> ToolCall:
-    """A call written as a content block, or as an item of its own."""
+    """A call written as a content block, or as an item of its own.
+
+    A block that was streamed holds its arguments as the text of `partial_json`.
+    """
     findings.has_tools = True
-    arguments = next((raw[k] for k in ("input", "args", "arguments") if raw.get(k)), {})
+    given = [raw[name] for name in _ARGUMENTS if raw.get(name) not in (None, "", {})]
+    arguments = given[0] if given else {}
+    if any(parsed_json(other) != parsed_json(arguments) for other in given[1:]):
+        arguments = given  # which of them is sent is the client's affair
     return _call(raw.get("name"), arguments, raw.get("call_id") or raw.get("id"), findings)
 
 
@@ -151,12 +170,6 @@ def _call(name: object, arguments: object, call_id: object, findings: Findings) 
 
 def parsed_json(value: object) -> object:
     """The mapping that a JSON text spells, the value itself otherwise; nothing is {}."""
-    if value is None or value == "":
-        return {}
-    if isinstance(value, str) and value.lstrip()[:1] == "{":
-        try:
-            parsed: object = json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-        return parsed
-    return value
+    if not isinstance(value, str):
+        return {} if value is None else value
+    return read_json(value) if value else {}

@@ -47,7 +47,7 @@ def resolve(
 
     `count_tokens` is called only for a question that might exceed `max_tokens`.
     """
-    writer = Canonicaliser(drop_secrets=True, extra_secrets=settings.secret_names)
+    writer = Canonicaliser(hide_secrets=True, extra_secrets=settings.secret_names)
     parameters = answer_changing(request.parameters, settings, writer)
     conversation = read_conversation(request.messages)
     encoded = [encode_message(message) for message in conversation.messages]

@@ -72,6 +72,20 @@ def test_one_message_in_every_shape(ask: Resolve, messages: Any) -> None:
     assert ask(messages).query.exact_only is None
 
 
+@pytest.mark.parametrize(
+    "lone",
+    [
+        {"role": "user", "content": "hi"},
+        {"content": "hi", "role": "user"},
+        HumanMessage("hi"),
+        Message(role="user", parts=(Part(PartKind.TEXT, "hi"),)),
+    ],
+)
+def test_a_message_may_stand_alone(ask: Resolve, lone: Any) -> None:
+    """One message is a conversation of one message."""
+    assert ask(lone) == ask([lone]) == ask("hi")
+
+
 def test_volatile_parts_of_a_reply_do_not_count(ask: Resolve) -> None:
     """Ids, usage and metadata of an earlier reply are not what was asked."""
     plain = ask([user("q"), assistant("a"), user("next")])
@@ -189,6 +203,130 @@ def test_a_block_and_a_list_of_the_same_call_count_once(ask: Resolve) -> None:
     twice = AIMessage([block], tool_calls=[{"name": "get", "args": {"a": 1}, "id": "t"}])
     once = ask([user("q"), assistant([block])]).query
     assert ask([HumanMessage("q"), twice]).query.fingerprint == once.fingerprint
+
+
+def streamed(city: str) -> dict[str, object]:
+    text = f'{{"city":"{city}"}}'
+    return {"type": "tool_use", "id": "1", "name": "get", "input": {}, "partial_json": text}
+
+
+def listed(city: str) -> dict[str, object]:
+    return {"name": "get", "args": {"city": city}, "id": "1"}
+
+
+def bare(city: str) -> dict[str, object]:
+    return {"type": "tool_use", "id": "1", "name": "get", "input": {"city": city}}
+
+
+EMPTY: dict[str, object] = {"type": "tool_use", "id": "1", "name": "get", "input": {}}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda city: AIMessage([streamed(city)], tool_calls=[listed(city)]),
+        lambda city: assistant([streamed(city)], tool_calls=[listed(city)]),
+        lambda city: assistant([streamed(city)]),
+        lambda city: assistant([EMPTY], tool_calls=[listed(city)]),
+        lambda city: assistant([bare(city)], tool_calls=[{**listed(city), "args": {}}]),
+        lambda city: assistant("", additional_kwargs={"tool_calls": [listed(city)]}),
+        lambda city: assistant("", tool_calls=[listed(city)], invalid_tool_calls=[listed(city)]),
+    ],
+)
+def test_arguments_count_wherever_they_are_written(ask: Resolve, written: Any) -> None:
+    """A streamed block, a list beside it, or both: it is one call, with its arguments."""
+    oslo, rome = (ask([user("q"), written(city)]).query for city in ("Oslo", "Rome"))
+    assert oslo.fingerprint != rome.fingerprint
+    assert oslo.fingerprint == ask([user("q"), assistant([bare("Oslo")])]).query.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            assistant([bare("Oslo")], tool_calls=[listed("Rome")]),
+            assistant([bare("Oslo")], tool_calls=[listed("Oslo")]),
+        ),
+        (
+            assistant([{**streamed("Rome"), "input": {"city": "Oslo"}}]),
+            assistant([bare("Oslo")]),
+        ),
+        (
+            assistant("", tool_calls=[{"name": "f", "args": {"a": None}, "id": "1"}]),
+            assistant("", tool_calls=[{"name": "f", "args": {}, "id": "1"}]),
+        ),
+        (
+            assistant("", tool_calls=[listed("Oslo")], function_call={"name": "f"}),
+            assistant("", tool_calls=[listed("Oslo")]),
+        ),
+    ],
+)
+def test_calls_that_contradict_each_other_count_both(ask: Resolve, one: Any, other: Any) -> None:
+    """Which of them a client sends is its own affair; null is no absence either."""
+    assert ask([user("q"), one]).query.fingerprint != ask([user("q"), other]).query.fingerprint
+
+
+def test_calls_that_could_not_be_read_count(ask: Resolve) -> None:
+    """They go back to the model as they were written, under an id that does not matter."""
+
+    def fingerprint(args: str, name: str = "get", call_id: str = "1") -> str:
+        invalid = {"name": name, "args": args, "id": call_id, "error": "e"}
+        query = ask([user("q"), assistant("", invalid_tool_calls=[invalid]), user("next")]).query
+        assert query.exact_only is Reason.TOOL_HISTORY
+        return query.fingerprint
+
+    plain = fingerprint('{"city": "Os')
+    assert plain == fingerprint('{"city": "Os', call_id="2")
+    assert plain != fingerprint('{"city": "Ro')
+    assert plain != fingerprint('{"city": "Os', name="set")
+    assert plain != ask([user("q"), assistant(""), user("next")]).query.fingerprint
+
+
+def test_what_a_service_notes_beside_its_text_is_volatile(ask: Resolve) -> None:
+    """Citations in a reply are notes; on a document they are a switch."""
+    noted = {**text("a"), "citations": [{"url": "u"}], "annotations": [], "logprobs": [1]}
+    history = [user("q"), assistant([noted]), user("next")]
+    assert ask(history).query == ask([user("q"), assistant("a"), user("next")]).query
+    document = {"type": "document", "source": {"type": "text", "data": "AA"}}
+    switched = {**document, "citations": {"enabled": True}}
+    one, other = ask([user([document, text("q")])]), ask([user([switched, text("q")])])
+    assert one.query.fingerprint != other.query.fingerprint
+    assert one.query.partition != other.query.partition
+    own = ask([user([{**text("q"), "citations": {"enabled": True}}])]).query
+    assert own.fingerprint != ask("q").query.fingerprint
+
+
+class Raising:
+    def __getattr__(self, name: str) -> object:
+        raise RuntimeError(name)
+
+
+class Undumped:
+    def model_dump(self) -> object:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("messages", "cacheable"),
+    [
+        ([user([{"type": ["x"]}])], None),
+        ([user([{"type": {"x": 1}, "text": "q"}])], None),
+        ([user([text("q"), Undumped()])], Reason.UNIDENTIFIABLE),
+        ([user([text("q"), Raising()])], Reason.UNIDENTIFIABLE),
+        ([Raising(), user("q")], Reason.UNIDENTIFIABLE),
+        ([user("q"), assistant("", tool_calls=[Undumped()]), user("r")], Reason.UNIDENTIFIABLE),
+        ([{"role": "user", "content": "q", "more": Raising()}], Reason.UNIDENTIFIABLE),
+        ([user([{**text("q"), "more": Raising()}])], Reason.UNIDENTIFIABLE),
+    ],
+)
+def test_odd_content_is_never_an_error(
+    ask: Resolve, messages: Any, cacheable: Reason | None
+) -> None:
+    """Whatever foreign code raises, the call goes on; nothing is compared by meaning."""
+    resolved = ask(messages)
+    assert resolved.cacheable is cacheable
+    if cacheable is None:
+        assert resolved.query.exact_only is Reason.UNKNOWN_CONTENT
 
 
 def test_tool_results_as_blocks(ask: Resolve) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.records import Reason
@@ -73,6 +73,19 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({}, {"response_format": {"type": "json_object"}}),
     ({"response_format": Recipe}, {"response_format": LongRecipe}),
     (
+        {"extra_body": {"chat_template_kwargs": {"token": "A"}}},
+        {"extra_body": {"chat_template_kwargs": {"token": "B"}}},
+    ),
+    ({"extra_body": {"password": "A"}}, {"extra_body": {}}),
+    ({"extra_body": {"key": SecretStr("A")}}, {"extra_body": {"key": SecretStr("B")}}),
+    (
+        {"tools": [{"properties": {"a": {"const": None}}}]},
+        {"tools": [{"properties": {"a": {}}}]},
+    ),
+    ({"response_format": {"default": None}}, {"response_format": {}}),
+    ({"response_format": '{"a": 1, "a": 2}'}, {"response_format": '{"a": 2}'}),
+    ({"temperature": 10**400}, {"temperature": 10**401}),
+    (
         {"tools": [{"properties": {"password": "text"}}]},
         {"tools": [{"properties": {}}]},
     ),
@@ -96,6 +109,9 @@ def test_what_changes_the_answer_changes_the_scope(
         {"timeout": 3},
         {"request_timeout": 3, "max_retries": 2, "num_retries": 1},
         {"metadata": {"request_id": "r1"}, "litellm_call_id": "c1"},
+        {"request_id": "r", "x_request_id": "x", "client_request_id": "c", "trace_id": "t"},
+        {"idempotency_key": "i", "user_agent": "u", "retries": 2, "X-Request-Id": "r"},
+        {"api_base_secret": SecretStr("s"), "handle": SecretStr("s")},
         {"_litellm_stream_usage_injected": True},
         {"callbacks": [object()], "tags": ["a"], "run_id": "r"},
         {"api_key": "sk-1"},
@@ -275,6 +291,26 @@ def test_an_object_without_identity_makes_a_request_uncacheable(ask: Resolve) ->
     assert resolved.cacheable is Reason.UNIDENTIFIABLE
     assert resolved.detail == "builtins.object"
     assert ask("q", parameters={"tools": [object()]}).cacheable is Reason.UNIDENTIFIABLE
+
+
+class Raising:
+    def __getattr__(self, name: str) -> object:
+        raise RuntimeError(name)
+
+
+class Unnamed:
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"x": Raising()}, {"extra_headers": {Unnamed(): "v"}}, {"x": [{Unnamed(): 1}]}]
+)
+def test_an_object_that_raises_makes_a_request_uncacheable(
+    ask: Resolve, parameters: dict[str, object]
+) -> None:
+    """Foreign code may fail; identifying a request does not."""
+    assert ask("q", parameters=parameters).cacheable is Reason.UNIDENTIFIABLE
 
 
 def test_no_secret_is_in_what_comes_out(ask: Resolve) -> None:
