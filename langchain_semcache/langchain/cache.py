@@ -33,9 +33,10 @@ class SemanticCache(BaseCache):
     In a call it never raises: what breaks is a miss, and a paid answer is never lost. Facts about
     a hit are in `response_metadata["semcache"]` of the message.
 
-    Two limits are LangChain's: `.stream()` never asks a cache (see `cached_streams`), and a cache
-    is told what a model was when it was first used (after changing a field of a model, use a new
-    object or `.bind()`).
+    Three limits are LangChain's. `.stream()` never asks a cache (see `cached_streams`). A cache is
+    told what a chat model was when it was first used: after changing a field use `.bind()` or a new
+    object, not `model_copy`. Of a completion model (`BaseLLM`) it is told no option of the call
+    but `stop`, given or bound: use one object for each setting, or a model with `cache=False`.
 
     Args:
         location: A directory, ":memory:", a Qdrant URL, a configuration, or an open `Semcache`.
