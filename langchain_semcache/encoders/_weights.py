@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from langchain_semcache.errors import CorruptWeights, MissingExtra
+from langchain_semcache.errors import ConfigurationError, CorruptWeights, MissingExtra
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,26 @@ class ModelFile:
 
         Raises:
             MissingExtra: The package, or the file in it, is not there.
+            ConfigurationError: The file is not in `directory`.
         """
         if directory is not None:
-            found = directory / Path(self.path).name
-        else:
-            name = self.package.partition("==")[0]
-            try:
-                found = Path(str(metadata.distribution(name).locate_file(self.path)))
-            except metadata.PackageNotFoundError:
-                raise MissingExtra(feature, extra, self.package) from None
+            return self._in(directory, feature)
+        name = self.package.partition("==")[0]
+        try:
+            found = Path(str(metadata.distribution(name).locate_file(self.path)))
+        except metadata.PackageNotFoundError:
+            raise MissingExtra(feature, extra, self.package) from None
         if not found.is_file():
             raise MissingExtra(feature, extra, f"{found} of {self.package}")
+        return found
+
+    def _in(self, directory: Path, feature: str) -> Path:
+        found = directory / Path(self.path).name
+        if not found.is_file():
+            raise ConfigurationError(
+                f"{feature} found no file {found.name} in {directory}: "
+                f"put the one of {self.package} there, or leave directory out"
+            )
         return found
 
     def verify(self, path: Path) -> None:

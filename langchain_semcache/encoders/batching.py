@@ -6,6 +6,7 @@ batch, so a lone caller pays for one hand-over between threads and nothing else.
 
 from __future__ import annotations
 
+import itertools
 import queue
 import threading
 import weakref
@@ -171,27 +172,34 @@ def _run(batch: Sequence[_Job], inner: Encoder) -> None:
     if not batch:
         return
     try:
-        vectors = _encode([text for job in batch for text in job.texts], inner)
-    except Exception as error:  # noqa: BLE001 - the error belongs to the callers, not to the thread
+        results = _encode(batch, inner)
+    except SemcacheError as error:  # it belongs to the callers, not to the thread
         if len(batch) == 1:
             batch[0].future.set_exception(error)
             return
         for job in batch:
             _run([job], inner)
         return
-    start = 0
-    for job in batch:
-        end = start + len(job.texts)
-        # A copy: a view would keep the whole batch alive and let callers write into each other.
-        job.future.set_result(vectors[start:end].copy())
-        start = end
+    for job, vectors in zip(batch, results, strict=True):
+        job.future.set_result(vectors)
 
 
-def _encode(texts: list[str], inner: Encoder) -> Vectors:
+def _encode(batch: Sequence[_Job], inner: Encoder) -> list[Vectors]:
+    """The vectors of each job.
+
+    Raises:
+        SemcacheError: As the encoder raised it, or `EncoderUnavailable` for whatever else it did.
+    """
+    texts = [text for job in batch for text in job.texts]
     try:
         vectors = inner.encode(texts)
+        checked = check_vectors(vectors, count=len(texts), dimension=inner.dimension)
+        ends = itertools.accumulate(len(job.texts) for job in batch)
+        # Copies: a view would keep the whole batch alive and let callers write into each other.
+        return [
+            checked[end - len(job.texts) : end].copy() for job, end in zip(batch, ends, strict=True)
+        ]
     except SemcacheError:
         raise
-    except Exception as error:
+    except BaseException as error:  # tokenizers panic with one; without its thread all would wait
         raise EncoderUnavailable(f"the encoder failed: {type(error).__name__}") from error
-    return check_vectors(vectors, count=len(texts), dimension=inner.dimension)

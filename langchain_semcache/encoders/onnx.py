@@ -41,7 +41,7 @@ class OnnxEncoder:
 
     Raises:
         MissingExtra: The runtime or the model is not installed.
-        ConfigurationError: `threads` is not a positive number.
+        ConfigurationError: `threads` is not a positive number, or `directory` lacks a file.
     """
 
     dimension = 512

@@ -113,6 +113,39 @@ def test_an_error_leaves_the_thread_working(encoder):
     assert encoder.encode(["fine"]).shape == (1, 64)
 
 
+class Panic(BaseException):
+    """What a tokenizer written in Rust raises when it panics."""
+
+
+@pytest.mark.parametrize("error", [Panic, SystemExit, KeyboardInterrupt, GeneratorExit])
+def test_nothing_that_an_encoder_raises_ends_the_thread(encoder, inner, monkeypatch, error):
+    def fail(texts):
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(inner, "encode", fail)
+        future = encoder.submit(["a"])
+        with pytest.raises(EncoderUnavailable, match=error.__name__) as caught:
+            future.result(10)
+    assert isinstance(caught.value.__cause__, error)
+    assert encoder.encode(["fine"], timeout=10).shape == (1, 64)
+
+
+def test_a_panic_over_one_text_fails_only_its_caller(encoder, inner, monkeypatch):
+    def encode(texts):
+        if "panic" in texts:
+            raise Panic
+        return HASH.encode(texts)
+
+    futures = queue_behind_a_running_batch(encoder, inner, ["a"], ["panic"], ["b"])
+    monkeypatch.setattr(inner, "encode", encode)
+    inner.gate.set()
+    np.testing.assert_array_equal(futures[1].result(10), HASH.encode(["a"]))
+    np.testing.assert_array_equal(futures[3].result(10), HASH.encode(["b"]))
+    with pytest.raises(EncoderUnavailable, match="Panic"):
+        futures[2].result(10)
+
+
 @pytest.mark.parametrize(
     ("returned", "says"),
     [

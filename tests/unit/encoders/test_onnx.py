@@ -152,9 +152,16 @@ def test_a_missing_runtime_is_named_with_the_fix(monkeypatch):
         OnnxEncoder()
 
 
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(MissingExtra, match=r"weights\.npz"):
+@pytest.mark.parametrize("name", ["weights.npz", "sp.model"])
+def test_a_missing_file_is_named_with_its_directory(tmp_path, name):
+    here = OnnxEncoder()
+    for path in (here._weights, here._pieces):
+        if path.name != name:
+            (tmp_path / path.name).symlink_to(path)
+    with pytest.raises(ConfigurationError) as caught:
         OnnxEncoder(directory=tmp_path)
+    assert f"no file {name} in {tmp_path}" in str(caught.value)
+    assert "installed" not in str(caught.value)
 
 
 @pytest.mark.parametrize("threads", [0, -1, True])
