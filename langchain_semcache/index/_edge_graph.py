@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
 import subprocess
 import sys
 import threading
@@ -21,6 +20,8 @@ import qdrant_edge as edge
 
 from langchain_semcache.errors import IndexUnavailable
 from langchain_semcache.index import _edge_shard, schema
+from langchain_semcache.index._edge_directory import remove_generation
+from langchain_semcache.index._edge_panic import one_line, panics_caught
 from langchain_semcache.index._edge_store import EdgeStore
 from langchain_semcache.index._graph_worker import Row, send, send_end
 
@@ -99,13 +100,16 @@ class GraphBuild:
             path = self._store.new_generation()
             try:
                 self._store.start_journal()
-                self._build(path, now)
+                with panics_caught():
+                    self._build(path, now)
             except Exception as error:
-                self.last_error = str(error)
-                shutil.rmtree(path, ignore_errors=True)
+                self.last_error = one_line(error)
+                remove_generation(path)
                 if isinstance(error, IndexUnavailable):
                     raise
-                raise IndexUnavailable(f"{self._store.path}: no graph ({error})") from error
+                raise IndexUnavailable(
+                    f"{self._store.path}: no graph ({one_line(error)})"
+                ) from error
             finally:
                 self._builder = None
                 self._store.stop_journal()
@@ -130,7 +134,7 @@ class GraphBuild:
         fresh = _edge_shard.load(path, self._store.dimension)
         try:
             self._catch_up(path, fresh)
-        except Exception:
+        except BaseException:  # a panic too
             fresh.close()
             raise
 

@@ -9,6 +9,7 @@ from typing import Final
 import qdrant_edge as edge
 
 from langchain_semcache.index import schema
+from langchain_semcache.index._edge_panic import panics_caught
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import Entry
 
@@ -27,6 +28,7 @@ takes 0.16 (10,000 entries, two cores), and concurrent searches were no faster f
 _NO_VACUUM: Final = 1_000_000_000  # old points go when the next generation is built
 
 
+@panics_caught()
 def create(path: Path, dimension: int) -> edge.EdgeShard:
     """A new shard with every payload index; indexes made later would have to read all points."""
     shard = edge.EdgeShard.create(str(path), _config(dimension))
@@ -35,6 +37,7 @@ def create(path: Path, dimension: int) -> edge.EdgeShard:
     return shard
 
 
+@panics_caught()
 def load(path: Path, dimension: int) -> edge.EdgeShard:
     """An existing shard."""
     return edge.EdgeShard.load(str(path), _config(dimension))

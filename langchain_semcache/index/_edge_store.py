@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -26,7 +25,8 @@ from langchain_semcache.errors import (
     SemcacheError,
 )
 from langchain_semcache.index import _edge_shard
-from langchain_semcache.index._edge_directory import Manifest, StoreDirectory
+from langchain_semcache.index._edge_directory import Manifest, StoreDirectory, remove_generation
+from langchain_semcache.index._edge_panic import one_line, panics_caught
 
 logger = logging.getLogger(__name__)
 
@@ -50,10 +50,11 @@ class Generation:
     def discard(self) -> None:
         """Close the shard and remove its directory; what stays goes when the store is opened."""
         try:
-            self.shard.close()
+            with panics_caught():
+                self.shard.close()
         except Exception:  # the engine raises nothing more specific; its successor is in place
             logger.warning("an old generation did not close: %s", self.path, exc_info=True)
-        shutil.rmtree(self.path, ignore_errors=True)
+        remove_generation(self.path)
 
 
 class EdgeStore:
@@ -91,15 +92,26 @@ class EdgeStore:
             undo.pop_all()
 
     def close(self) -> None:
-        """Flush, close and give the directory back."""
+        """Flush, close and give the directory back.
+
+        Raises:
+            IndexUnavailable: The engine failed; the directory was given back all the same.
+        """
         with self._writing:
             with self._guard:
                 generation, self._current = self._current, None
             if generation is None:
                 return
-            generation.shard.flush()
-            generation.shard.close()
-            self._directory.release()
+            try:
+                with panics_caught():
+                    generation.shard.flush()
+                    generation.shard.close()
+            except SemcacheError:
+                raise
+            except Exception as error:  # the engine raises nothing more specific
+                raise IndexUnavailable(f"{self.path} did not close: {one_line(error)}") from error
+            finally:
+                self._directory.release()
 
     @contextmanager
     def reading(self) -> Iterator[edge.EdgeShard]:
@@ -115,11 +127,12 @@ class EdgeStore:
                 raise IndexUnavailable(f"{self.path} is closed")
             generation.readers += 1
         try:
-            yield generation.shard
+            with panics_caught():
+                yield generation.shard
         except SemcacheError:
             raise
         except Exception as error:  # the engine raises nothing more specific
-            raise IndexUnavailable(f"{self.path}: {error}") from error
+            raise IndexUnavailable(f"{self.path}: {one_line(error)}") from error
         finally:
             self._leave(generation)
 
@@ -216,10 +229,17 @@ class EdgeStore:
             generation.discard()
 
     def _created(self) -> Generation:
-        path = self._directory.new_generation()
-        shard = _edge_shard.create(path, self.dimension)
-        shard.flush()
-        self._directory.commit(Manifest(path.name, self.dimension))
+        try:
+            path = self._directory.new_generation()
+            shard = _edge_shard.create(path, self.dimension)
+            with panics_caught():
+                shard.flush()
+            self._directory.commit(Manifest(path.name, self.dimension))
+        except Exception as error:  # the engine raises nothing more specific
+            raise ConfigurationError(
+                f"no cache can be made in {self.path} ({one_line(error)}): "
+                f"choose a directory with room, that this process may write"
+            ) from error
         return Generation(path, shard)
 
     def _loaded(self, manifest: Manifest) -> Generation:
@@ -233,5 +253,6 @@ class EdgeStore:
             return Generation(path, _edge_shard.load(path, self.dimension))
         except Exception as error:  # the engine raises nothing more specific
             raise ConfigurationError(
-                f"{path} cannot be opened ({error}): restore it, or choose another directory"
+                f"{path} cannot be opened ({one_line(error)}): "
+                f"restore it, or choose another directory"
             ) from error

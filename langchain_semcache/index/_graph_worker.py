@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import struct
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ import numpy as np
 import qdrant_edge as edge
 
 from langchain_semcache.index import _edge_shard, schema
+from langchain_semcache.index._edge_directory import remove_generation
 
 _HEADER: Final = struct.Struct(">II")
 _COMPLETE: Final = _HEADER.pack(0, 0)
@@ -78,7 +78,7 @@ def main(path: str, dimension: int) -> None:
         os.nice(10)
     build(Path(path), dimension, sys.stdin.buffer)
     if os.getppid() != parent:
-        shutil.rmtree(path, ignore_errors=True)  # nobody is left who would use it
+        remove_generation(Path(path))  # nobody is left who would use it
 
 
 def _exactly(stream: IO[bytes], size: int) -> bytes:

@@ -14,6 +14,7 @@ from langchain_semcache.errors import (
     IndexUnavailable,
     SchemaMismatch,
 )
+from langchain_semcache.index import _edge_directory
 from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
 from langchain_semcache.records import Selection
 from langchain_semcache.testing.index_values import NOW, make_entry, unit
@@ -216,14 +217,117 @@ def test_a_store_of_another_format_is_refused(open_index, tmp_path):
         open_index().open()
 
 
-def test_what_a_killed_build_left_behind_goes_on_open(open_index, tmp_path):
+@pytest.fixture
+def closed_store(open_index, tmp_path):
+    """The directory of a store with one entry, closed."""
     index = open_index()
     index.put(make_entry(1), AXIS)
     index.close()
-    leftover = tmp_path / "store" / "g-leftover"
-    (leftover / "segments").mkdir(parents=True)
+    return tmp_path / "store"
+
+
+def contents(directory):
+    return {
+        path.relative_to(directory): path.read_bytes() if path.is_file() else None
+        for path in directory.rglob("*")
+        if path.name != "owner.lock"
+    }
+
+
+def make_generation(directory, name, mark):
+    (directory / name / "segments").mkdir(parents=True)
+    (directory / name / mark).write_bytes(b"langchain-semcache\n")
+    return directory / name
+
+
+@pytest.mark.parametrize("mark", ["semcache-unfinished", "semcache-generation"])
+def test_what_a_killed_build_left_behind_goes_on_open(open_index, closed_store, mark):
+    leftover = make_generation(closed_store, "g-leftove1", mark)
     again = open_index()
     assert again.fetch(make_entry(1).id, now=NOW) == make_entry(1)
+    assert not leftover.exists()
+
+
+def test_what_a_killed_first_opening_left_behind_goes_on_open(open_index, tmp_path):
+    leftover = make_generation(tmp_path / "store", "g-leftove1", "semcache-unfinished")
+    (tmp_path / "store" / "manifest.json.new").write_text("{")
+    (tmp_path / "store" / "g-unmarked").mkdir()
+    index = open_index()
+    index.put(make_entry(1), AXIS)
+    assert not leftover.exists()
+
+
+@pytest.mark.parametrize("name", ["g-photos", "g-summer24", "g-holiday"])
+@pytest.mark.parametrize("file", ["beach.jpg", "semcache-generation", "semcache-unfinished"])
+def test_a_folder_of_the_user_is_never_removed(open_index, closed_store, tmp_path, name, file):
+    """Whatever it is called and whatever lies in it: beside a store it is left alone."""
+    for directory in (tmp_path / "home", closed_store):
+        (directory / name).mkdir(parents=True)
+        (directory / name / file).write_text("mine")
+    with pytest.raises(ConfigurationError, match=rf"something else \({name}\)"):
+        open_index(tmp_path / "home").open()
+    assert [path.name for path in (tmp_path / "home").iterdir()] == [name]
+    index = open_index()
+    assert index.fetch(make_entry(1).id, now=NOW) == make_entry(1)
+    index.build_graph()
+    index.close()
+    for directory in (tmp_path / "home", closed_store):
+        assert (directory / name / file).read_text() == "mine"
+
+
+@pytest.mark.parametrize("ours", ["owner.lock", "manifest.json.new"])
+def test_a_lock_alone_makes_no_directory_ours(open_index, tmp_path, ours):
+    (tmp_path / ours).write_text("")
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(ConfigurationError, match="something else"):
+        open_index(tmp_path).open()
+    assert {path.name for path in tmp_path.iterdir()} == {ours, "thesis.txt"}
+
+
+def test_the_manifest_of_another_program_is_refused_before_anything_is_touched(
+    open_index, tmp_path
+):
+    (tmp_path / "manifest.json").write_text('{"name": "my web page"}')
+    with pytest.raises(ConfigurationError, match="another directory"):
+        open_index(tmp_path).open()
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+
+
+def test_a_store_without_its_manifest_is_an_error_and_stays_whole(open_index, closed_store):
+    manifest = (closed_store / "manifest.json").read_text()
+    (closed_store / "manifest.json").unlink()
+    before = contents(closed_store)
+    with pytest.raises(ConfigurationError) as caught:
+        open_index().open()
+    said = str(caught.value)
+    assert str(closed_store) in said
+    assert "restore it, or choose another directory" in said
+    assert "\n" not in said
+    assert contents(closed_store) == before
+    (closed_store / "manifest.json").write_text(manifest)
+    assert open_index().fetch(make_entry(1).id, now=NOW) == make_entry(1)
+
+
+@pytest.mark.parametrize("name", ["../outside", "segments", "/etc", "", 3])
+def test_a_manifest_cannot_name_what_is_no_generation(open_index, closed_store, name):
+    manifest = closed_store / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "generation": name}))
+    (closed_store.parent / "outside").mkdir()
+    with pytest.raises(ConfigurationError, match=r"manifest\.json cannot be read"):
+        open_index().open()
+
+
+def test_an_interrupted_removal_is_completed_at_the_next_opening(
+    open_index, closed_store, monkeypatch
+):
+    leftover = make_generation(closed_store, "g-leftove1", "semcache-generation")
+    (leftover / "edge_config.json").write_text("{}")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", lambda *_, **__: sys.exit("killed"))
+        with pytest.raises(SystemExit):
+            _edge_directory.remove_generation(leftover)
+    assert (leftover / "semcache-generation").exists()
+    open_index().open()
     assert not leftover.exists()
 
 
