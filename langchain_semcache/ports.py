@@ -82,7 +82,12 @@ class EntryIndex(Protocol):
         ...
 
     def put(self, entry: Entry, vector: Vector | None) -> None:
-        """Insert or replace. Without a vector only `fetch` finds the entry. Durable on return."""
+        """Insert or replace. Without a vector only `fetch` finds the entry. Durable on return.
+
+        Raises:
+            ValueError: No index can ever hold this entry (a field is no text, or text that is no
+                valid Unicode); that is no failure of the index, and what it held stays.
+        """
         ...
 
     def remove(self, selection: Selection, *, dry_run: bool = False) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from langchain_semcache.errors import IndexUnavailable
-from langchain_semcache.index.schema import is_live, similarity
+from langchain_semcache.index.schema import is_live, require_storable, similarity
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import Candidate, Entry, Selection
 
@@ -57,8 +57,10 @@ class MemoryIndex:
         """Insert or replace.
 
         Raises:
+            ValueError: The entry can never be stored; see `EntryIndex.put`.
             IndexUnavailable: `vector` has another length than the index.
         """
+        require_storable(entry)
         row = None if vector is None else self._checked(vector)
         with self._lock:
             self._discard(entry.id)

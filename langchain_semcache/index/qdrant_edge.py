@@ -111,18 +111,16 @@ class QdrantEdgeIndex:
         """Insert or replace. On return the entry survives the death of the process.
 
         Raises:
+            ValueError: The entry can never be stored; see `EntryIndex.put`.
             IndexUnavailable: The store is closed or failed, or the vector has another length.
         """
+        schema.require_storable(entry)
         held = self._opened()
         if vector is not None and vector.shape != (self._dimension,):
             raise IndexUnavailable(
                 f"a vector of shape {vector.shape} does not fit an index of {self._dimension}"
             )
-        try:
-            point = _edge_shard.point(entry, vector)
-        except ValueError as error:
-            raise IndexUnavailable(f"entry {entry.id} cannot be stored ({error})") from error
-        held.store.upsert([point])
+        held.store.upsert([_edge_shard.point(entry, vector)])
         if held.store.writes >= held.graph.next_check:
             held.graph.consider(self._graph_from, self._clock.now())
 

@@ -133,8 +133,10 @@ class QdrantServerIndex:
         """Insert or replace; returns once the server has applied it.
 
         Raises:
+            ValueError: The entry can never be stored; see `EntryIndex.put`.
             IndexUnavailable: The server did not answer, or the vector has another length.
         """
+        schema.require_storable(entry)
         self._check(vector)
         client = self._opened()
         with self._mapped():
@@ -169,6 +171,7 @@ class QdrantServerIndex:
 
     async def aput(self, entry: Entry, vector: Vector | None) -> None:
         """`put`, without blocking the event loop."""
+        schema.require_storable(entry)
         self._check(vector)
         client = await self._opened_async()
         if client is None:

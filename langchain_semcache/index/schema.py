@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -149,13 +150,54 @@ def conditions(selection: Selection) -> tuple[Condition, ...]:
         (FIELD_SOURCE_IDS, selection.source),
     ):
         if value is not None:
-            found.append(Matches(field, value))
-    found.extend(Matches(FIELD_TAGS, tag) for tag in selection.tags)
+            found.append(_matches(field, value))
+    found.extend(_matches(FIELD_TAGS, tag) for tag in selection.tags)
     if selection.created_before is not None:
         found.append(Below(FIELD_CREATED_AT, selection.created_before, inclusive=False))
     if selection.expired_at is not None:
         found.append(Below(FIELD_EXPIRES_AT, selection.expired_at, inclusive=True))
     return tuple(found)
+
+
+def _matches(field: str, value: str) -> Condition:
+    """What no entry can hold matches none; the engines would not even take it."""
+    try:
+        _require_text(field, value)
+    except ValueError:
+        return HasPoint(())
+    return Matches(field, value)
+
+
+def require_storable(entry: Entry) -> None:
+    """Refuse what no backend can hold, so that all refuse the same, and before they do anything.
+
+    Raises:
+        ValueError: A field is of another kind than `Entry` says, holds half a surrogate pair, or
+            is a time that is no number.
+    """
+    texts: list[tuple[str, object]] = [
+        ("id", entry.id),
+        ("scope", entry.scope),
+        ("partition", entry.partition),
+        ("fingerprint", entry.fingerprint),
+        ("namespace", entry.namespace),
+        ("tenant", entry.tenant),
+        ("model", entry.model),
+        ("question", entry.question),
+        *(("tags", tag) for tag in _sequence("tags", entry.tags)),
+        *(
+            ("sources", text)
+            for pair in _sequence("sources", entry.sources)
+            for text in _pair(pair)
+        ),
+    ]
+    for field, text in texts:
+        _require_text(field, text)
+    if not isinstance(entry.payload, bytes):
+        raise ValueError("payload is no bytes")
+    _require_time("created_at", entry.created_at)
+    if entry.expires_at is not None:
+        _require_time("expires_at", entry.expires_at)
 
 
 def to_payload(entry: Entry) -> dict[str, PayloadValue]:
@@ -234,6 +276,33 @@ def is_live(entry: Entry, now: float) -> bool:
 def similarity(score: float) -> float:
     """The similarity in [0, 1] for a dot product of unit vectors; opposite directions are 0."""
     return min(1.0, max(0.0, score))
+
+
+def _sequence(field: str, value: object) -> Sequence[object]:
+    if not isinstance(value, tuple | list):
+        raise ValueError(f"{field} is no tuple")
+    return value
+
+
+def _pair(value: object) -> Sequence[object]:
+    pair = _sequence("sources", value)
+    if len(pair) != 2:
+        raise ValueError("sources holds what is no pair of a name and a digest")
+    return pair
+
+
+def _require_text(field: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise ValueError(f"{field} holds {type(value).__name__}, expected text")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError(f"{field} holds half a surrogate pair, which is no text") from None
+
+
+def _require_time(field: str, value: object) -> None:
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{field} is {value!r}, expected seconds since the epoch")
 
 
 def _exact(seconds: float) -> str:
