@@ -23,7 +23,7 @@ from langchain_semcache.engine.commands import (
     Trim,
 )
 from langchain_semcache.engine.gate import Gate
-from langchain_semcache.errors import BackendError
+from langchain_semcache.errors import BackendError, ConfigurationError
 from langchain_semcache.ports import EntryIndex, QueuedEncoder, SupportsTrim, Vector
 from langchain_semcache.records import Reason
 
@@ -141,7 +141,8 @@ class Workplace:
 
     def failed(self, command: Command, error: Exception) -> Failure:
         """The answer for an error; raised instead in strict mode."""
-        if isinstance(command, Put) and isinstance(error, ValueError):
+        refused = isinstance(error, ValueError) and not isinstance(error, ConfigurationError)
+        if isinstance(command, Put) and refused:
             # The entry is at fault, not the index: no outage, no pause for everybody else.
             return Failure(Reason.UNSUPPORTED_REPLY, error)
         failure = self.gate(command).failed(error)

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -187,7 +188,13 @@ class QdrantServerIndex:
             IndexUnavailable: The server did not answer.
         """
         client = self._opened()
-        return self._remove(client, schema.conditions(selection), dry_run=dry_run)
+        try:
+            return self._remove(client, schema.conditions(selection), dry_run=dry_run)
+        except IndexUnavailable:
+            if self._ready:
+                raise
+            self._opened()
+            return 0  # the collection was dropped by somebody else, and everything in it
 
     def scan(self, selection: Selection) -> Iterator[Entry]:
         """Every entry that matches; unreadable records are left out.
@@ -340,6 +347,8 @@ class QdrantServerIndex:
         except SemcacheError:
             raise
         except Exception as error:  # httpx, pydantic, grpc and the client raise their own trees
+            if isinstance(error, UnexpectedResponse) and error.status_code == HTTPStatus.NOT_FOUND:
+                self._ready = False  # somebody dropped the collection: the next call makes it again
             raise IndexUnavailable(f"{self._store} did not answer ({_brief(error)})") from error
 
 

@@ -300,7 +300,8 @@ from tests.adapters.langchain.models import ScriptedModel
 
 from tests.adapters.langchain.test_key_stability import Handle
 
-model = ScriptedModel(api_key="sk-" + sys.argv[1], anything={"b": [1, 2], "a": Handle()})
+headers = {"X-B": "1", "X-A": "2"}
+model = ScriptedModel(api_key="sk-" + sys.argv[1], anything=Handle(), default_headers=headers)
 labels = [frozenset("xyz"), {"p", "q", "r"}]
 options = {"tools": [{"b": 1, "a": {"d": 1, "c": 2}}], "labels": labels}
 text = model._get_llm_string(stop=None, **options)
