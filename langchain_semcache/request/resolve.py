@@ -14,6 +14,7 @@ from langchain_semcache.request.parameters import answer_changing
 from langchain_semcache.request.parts import Findings
 from langchain_semcache.request.settings import RequestSettings
 from langchain_semcache.request.template import Split, split_question
+from langchain_semcache.request.transformation import instructs
 
 KEY_VERSION = 1
 """Version of the key format. A change to any digest in the golden file is a new version."""
@@ -60,7 +61,9 @@ def resolve(
     turn = _last_user_turn(conversation.messages)
     split, rest = _question(conversation.messages, turn, settings)
     around = [*encoded[:turn], rest, *encoded[turn + 1 :]] if turn >= 0 else encoded
-    reason = _exact_only(conversation, turn, split.question)
+    reason = _exact_only(conversation, turn, split.question) or split.exact_only
+    if reason is None and settings.detect_templates and _is_material(conversation.messages, turn):
+        reason = Reason.UNKNOWN_CONTENT
     if reason is None and _too_long(split.question, settings, count_tokens, max_tokens):
         reason = Reason.BEYOND_WINDOW
     query = Query(
@@ -117,6 +120,15 @@ def _question(
         for place, part in enumerate(message.parts):
             rest += (part.kind, "" if place == chosen else part.value)
     return split, packed(*rest)
+
+
+def _is_material(messages: Sequence[Message], turn: int) -> bool:
+    """Whether the instructions before the question make it a text to work on, not a question."""
+    *before, _ = [part.value for part in messages[turn].parts if part.kind is PartKind.TEXT]
+    before += [message.text for message in messages if message.role == "system"]
+    if turn and messages[turn - 1].role == "user":
+        before.append(messages[turn - 1].text)
+    return any(instructs(text) for text in before)
 
 
 def _exact_only(conversation: Conversation, turn: int, question: str) -> Reason | None:

@@ -100,6 +100,209 @@ def test_detection_can_be_turned_off(ask: Resolve) -> None:
     assert ask(text, settings=RequestSettings(detect_templates=False)).query.text == text
 
 
+WORKED_ON = [
+    "Give the opposite.\n\nInput: tall\nOutput: short\n\nInput: hot\nOutput:",
+    "Input: tall\nOutput: short\n\nInput: hot\nOutput:",
+    "Classify the sentiment of this review.\n\nReview: I like tea.\nSentiment:",
+    "Text: I like tea.\nSentiment: positive\nText: I like coffee.\nSentiment:",
+    "Sentence: I like tea.\nFrench:",
+    "You are a professional translator. Translate the following to French: I like tea.",
+    "Summarise the following: The cat sat on the mat.",
+    "翻译成英文：我喜欢茶",
+    "请把下面的句子翻译成英文：我喜欢茶",
+    "请总结以下内容：\n今天天气很好",
+    "判断情感。\n\n评论：很好\n情感：",
+    "输入：高\n输出：矮\n\n输入：热\n输出：",
+    (
+        "Below is an instruction.\n\n### Instruction:\nTranslate to French.\n\n"
+        "### Input:\nI like tea.\n\n### Response:"
+    ),
+    "### Instruction:\nTranslate to French: I like tea.\n\n### Response:",
+    "[INST] Translate to French: I like tea. [/INST]",
+    (
+        "<|im_start|>system\nYou translate to French.<|im_end|>\n<|im_start|>user\n"
+        "Translate this: tea<|im_end|>\n<|im_start|>assistant\n"
+    ),
+    '{"question": "What is tea?"}',
+    '["a", "b"]',
+    "[1, 2, 3]",
+    "What is in data:image/png;base64,AAAA ?",
+    "Decode aGVsbG8gd29ybGQgaGVsbG8gd29ybGQgaGVsbG8gd29ybGQgaGVsbG8gd29ybGQgaGVsbG8gd29ybGQg",
+    'Translate "I like tea" into French.',
+    "Translate I like tea to French",
+    "I like tea.\n\nTranslate the above to French.",
+    "Can you please translate good morning into Spanish?",
+    "Correct the grammar: He go home.",
+    "Extract the names: Bob met Ann.",
+    "Rewrite this sentence: I like tea.",
+    "Title: a thing\nBody: another thing\nWhat now?",
+    "Is this fine?\n```\nx = 1\n```",
+    "How do you say good morning in French?",
+    "我喜欢茶用英语怎么说？",
+    "Follow up.\nChat History: x\nFollow Up Input: and him?\nStandalone question:",
+    (
+        "Given the chat, rephrase the follow up question to be a standalone question.\n"
+        "Chat History: x\nFollow Up Question: and him?\nStandalone question:"
+    ),
+    "Email: Hello, I want a refund.\nReply:",
+    "Passage: The sky is blue.\n\nSummary:",
+    "Query: flights to rome\nIntent:",
+    "Write a haiku about the text below.\n\nThe sky is blue.",
+    "改写：我喜欢茶",
+    "对下面的评论进行情感分类：我喜欢茶",
+    "Premise: A man eats.\nHypothesis: A man is hungry.\nLabel:",
+    "Given the word below, give its antonym: tall",
+    "User: hi\nHost: db1\nWhy?",
+    "Please summarize this text for me: tea is nice",
+    'Tweet: "I like tea"\nIs it positive?',
+    "提取关键词：我喜欢茶",
+    "把“我喜欢茶”翻译成英文",
+    "帮我润色一下这句话：我喜欢茶",
+    "Instruction: Classify the text.\nInput: tea\nOutput:",
+    "Q: tall\nOpposite: short\nQ: hot\nOpposite:",
+    "Context:\nThe price is 10.\n\nWhat is the price?",
+    "Answer in French.\n<input>What is tea?</input>",
+    "Background: foo.\n\nWhat is X?",
+    "以下是一段话：\n天气好。\n写一首诗。",
+    "You will be given a text. Summarise it.\n\nText: tea",
+]
+
+
+@pytest.mark.parametrize("text", WORKED_ON)
+def test_what_is_worked_on_is_never_compared_by_meaning(ask: Resolve, text: str) -> None:
+    """Texts of one meaning have other translations; so where nothing says what is asked."""
+    query = ask(text).query
+    assert query.exact_only is Reason.UNKNOWN_CONTENT
+    assert query.fingerprint != ask(text + "!").query.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Give the opposite.\n\nInput: tall\nOutput: short\n\nInput: hot\nOutput:", "hot"),
+        ("Classify the sentiment.\n\nReview: I like tea.\nSentiment:", "I like tea."),
+        ("You are a translator. Translate this text to French: I like tea.", "I like tea."),
+        ("翻译成英文：我喜欢茶", "我喜欢茶"),
+        ("输入：高\n输出：矮\n\n输入：热\n输出：", "热"),
+        ("Answer the following question: What is tea?", "What is tea?"),
+        ("请回答以下问题：茶是什么？", "茶是什么？"),
+        ("You are a helpful assistant. What is tea?", "What is tea?"),
+        ("你是一名导游。巴黎有什么好玩的？", "巴黎有什么好玩的？"),
+        ("### Instruction:\nWhat is tea?\n\n### Response:", "What is tea?"),
+        ("<s>[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nWhat is tea? [/INST]", "What is tea?"),
+        ("<|im_start|>user\nWhat is tea?<|im_end|>\n<|im_start|>assistant\n", "What is tea?"),
+        ("What is tea?\nAnswer:", "What is tea?"),
+    ],
+)
+def test_boilerplate_is_not_embedded(ask: Resolve, text: str, question: str) -> None:
+    """Preambles, examples and the markup of chats go to the partition."""
+    assert ask(text).query.text == question
+    assert ask(text).query.partition != ask(question).query.partition
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is the capital of France?",
+        "What is the difference between: tea and coffee?",
+        "My question: why?",
+        "请问：怎么退货？",
+        "How do I translate a web page?",
+        "机器翻译的原理是什么？",
+        "如何把网页翻译成中文？",
+        "Could you summarise the refund policy?",
+        "Summarise the plot of Hamlet.",
+        "总结一下红楼梦的主要情节",
+        "怎么对文件进行分类？",
+        "Answer the following question: What is the capital of France?",
+        "请回答以下问题：法国的首都是哪里？",
+        "You are a helpful assistant. What is the capital of France?",
+        "你是一名导游。巴黎有什么好玩的？",
+        "### Instruction:\nWhat is the capital of France?\n\n### Response:",
+        "[INST] What is the capital of France? [/INST]",
+        (
+            "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n"
+            "What is tea?<|im_end|>\n<|im_start|>assistant\n"
+        ),
+        "<s>[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nWhat is tea? [/INST]",
+        "What is the best time to visit: summer or winter?",
+        "Hi,\n\nhow do I reset my password?\n\nThanks",
+        "Q: What is a?\nA: b\n\nQ: What is tea?\nA:",
+        "What is tea?\nAnswer:",
+        "Is Python: The Complete Reference a good book?",
+        'What does "idempotent" mean?',
+        'What does the error "connection refused" mean?',
+        "Reminder: how do I reset my password?",
+        "Which is correct: affect or effect?",
+        "How do I classify animals?",
+        "How can I convert a PDF to Word?",
+        "Convert 5 miles to kilometres",
+        "How to fix a flat tyre?",
+        "注意事项：坐飞机可以带水吗？",
+        (
+            "Use the context to answer.\n\nContext: tea is nice.\n\nQuestion: What is tea?\n"
+            "Helpful Answer:"
+        ),
+        "根据以下资料回答。\n资料：茶很好。\n问题：茶是什么？\n回答：",
+        "What is this: a bird or a plane?",
+        "Is the following true? The earth is flat.",
+        "What is the code for Rome airport?",
+        "Which title won: Dune or Avatar?",
+        "What's the best way to extract data from a PDF?",
+        "Why is 'their' correct here?",
+        "Can you recommend a translator?",
+        "翻译专业毕业以后能做什么工作？",
+        "怎样总结一篇文章？",
+        "这两个词的区别是什么：affect 和 effect？",
+        "I want to cancel: how?",
+        "Tell me about: tea",
+    ],
+)
+def test_a_question_is_compared_by_meaning(ask: Resolve, text: str) -> None:
+    """Colons, quotes, and words about translation are no template."""
+    assert ask(text).query.exact_only is None
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        [{"role": "system", "content": "Translate what the user says to French."}],
+        [{"role": "system", "content": "You are a translator."}],
+        [{"role": "system", "content": "请把用户的话翻译成英文。"}],
+        [{"role": "user", "content": "Summarise the following:"}],
+    ],
+)
+def test_instructions_may_stand_in_another_message(ask: Resolve, before: list[object]) -> None:
+    """What a system prompt wants translated is no question either."""
+    query = ask([*before, {"role": "user", "content": "I like tea."}]).query
+    assert query.exact_only is Reason.UNKNOWN_CONTENT
+
+
+def test_instructions_may_stand_in_another_part(ask: Resolve) -> None:
+    """Nor is what an earlier part of the message wants classified."""
+    content = ["Classify the sentiment:", "I like tea."]
+    query = ask([{"role": "user", "content": content}]).query
+    assert query.exact_only is Reason.UNKNOWN_CONTENT
+
+
+@pytest.mark.parametrize(
+    "system",
+    ["You are a helpful assistant.", "Give short, correct answers.", "你是客服。回答要简短。"],
+)
+def test_other_instructions_leave_a_question_a_question(ask: Resolve, system: str) -> None:
+    """The usual system prompts do not stand in the way."""
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": "What is tea?"}]
+    assert ask(messages).query.exact_only is None
+
+
+@pytest.mark.parametrize(
+    "text", ["[INST] [/INST]", "<|im_start|>assistant\nhi", "this is it: " * 900]
+)
+def test_a_template_without_a_question_is_exact_only(ask: Resolve, text: str) -> None:
+    """Nothing is guessed."""
+    assert ask(text).query.exact_only is not None
+
+
 @given(st.text(alphabet="ab \n:#<>/Question问题答", max_size=80))
 def test_a_split_loses_nothing(text: str) -> None:
     """Before, question and after are the message again."""
