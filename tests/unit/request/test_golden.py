@@ -21,6 +21,9 @@ FILE = Path(__file__).parents[2] / "golden" / "request_keys.json"
 TOOL = {"type": "function", "function": {"name": "get", "parameters": {"city": "string"}}}
 CALL = {"id": "c1", "type": "function", "function": {"name": "get", "arguments": '{"city":"Oslo"}'}}
 
+STREAMED = {"type": "tool_use", "id": "1", "name": "get", "input": {}, "partial_json": '{"a":1}'}
+UNREADABLE = {"name": "get", "args": '{"city": "Os', "id": "1", "error": None}
+
 
 def _user(content: Any) -> dict[str, Any]:
     return {"role": "user", "content": content}
@@ -63,6 +66,21 @@ CASES: dict[str, dict[str, Any]] = {
     "decomposed": {"messages": "cafe\u0301"},
     "template": {"messages": "Context:\nThe price is 10.\nQuestion: What is it?\nAnswer:"},
     "two texts": {"messages": [_user(["Some context", "A question?"])]},
+    "streamed call": {"messages": [_user("q"), {"role": "assistant", "content": [STREAMED]}]},
+    "unreadable call": {
+        "messages": [
+            _user("q"),
+            {"role": "assistant", "content": "", "invalid_tool_calls": [UNREADABLE]},
+            _user("next"),
+        ]
+    },
+    "nested secret": {"messages": "q", "parameters": {"extra_body": {"token": "A"}}},
+    "null": {"messages": "q", "parameters": {"response_format": {"const": None}}},
+    "alone": {"messages": {"role": "user", "content": "A message that stands alone"}},
+    "translation": {"messages": "Translate the following to French: I like tea."},
+    "examples": {"messages": "Input: tall\nOutput: short\n\nInput: hot\nOutput:"},
+    "markup": {"messages": "<s>[INST] What is tea? [/INST]"},
+    "data": {"messages": '{"question": "What is tea?"}'},
     "long text": {"messages": "word " * 400},
 }
 
