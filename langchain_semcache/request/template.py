@@ -195,11 +195,7 @@ def _worked_on(text: str) -> Split | None:
     given = [label for label in labels if text[label.end() : end].strip()]
     if not given:
         return None
-    last = given[-1]
-    alone = len(labels) == 1 and not text[: last.start()].strip() and cue is None
-    if alone and "\n" not in text[last.end() :].strip():
-        return None
-    return _exact(text, last.end(), end)
+    return _exact(text, given[-1].end(), end)
 
 
 def _plain(text: str) -> Split:

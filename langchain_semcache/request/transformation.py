@@ -35,15 +35,29 @@ _INSTRUCTS = re.compile(
 _WORKER = re.compile(
     r"\b(?:translator|proofreader|summari[sz]er|classifier|copy[- ]?editor)\b", re.IGNORECASE
 )
+_LANGUAGES = (
+    r"(?:english|french|german|spanish|italian|chinese|mandarin|japanese|korean|russian|"
+    r"portuguese|arabic|dutch|latin|hindi|turkish|polish|swedish|greek)"
+)
 _SAY = re.compile(
-    r"\bhow (?:do|would|can|should) (?:you|i|we|one) say\b|用.{1,4}(?:语|文)怎么说|[语文]怎么说",
+    rf"\bhow (?:do|would|can|should) (?:you|i|we|one) say\b[^\n]*(?:\bin {_LANGUAGES}\b|[\"“])"
+    rf"|\b{_LANGUAGES} for [\"“'‘]|用.{{1,4}}(?:语|文)怎么说|[语文]怎么说",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(
+    r"^[^\n:：]{0,80}\b(?:antonyms?|synonyms?|opposite|sentiment|grammar|spell(?:ing)?[- ]?check|"
+    r"summary|tl;?dr|translation|paraphrase|plural|past tense|rhymes?)\b[^\n:：]{0,40}[:：]\s*\S"
+    r"|\b(?:sentiment|tone|grammar) of [\"“]"
+    r"|(?:情感|语法|摘要|译中|译英|互译|关键词|反义词|同义词)[^\n:：]{0,10}[:：]\s*\S"
+    r"|(?:->|=>|→)\s*\Z|[:：][^\n]*\S[ \t][\w ]{1,30}[:：]\s*\Z",
     re.IGNORECASE,
 )
 _GIVEN_TEXT = re.compile(
-    r"\b(?:following|below|given[ ]\w+|this[ ]\w+)\b"
-    r"(?![^\n:：]*\b(?:questions?|quer(?:y|ies)|requests?)\b)"
+    r"\b(?:following|below|(?:given|this)[ ](?!problem|issue|situation|error)\w+)\b"
+    r"(?![^\n:：]*\b(?:questions?|quer(?:y|ies)|requests?|problem|issue|situation)\b)"
     r"[^\n:：.?]{0,60}[:：]\s*\S"
-    r"|\b(?:following|below)\b[^\n]*\n\s*\S|\n[^\n]*\b(?:above|the[ ](?:text|code|passage))\b"
+    r"|\b(?:following|below|this[ ](?:code|text|sentence|word|email|review|passage|message))\b"
+    r"[^\n]*\n\s*\S|\n[^\n]*\b(?:above|the[ ](?:text|code|passage))\b"
     r"|(?:以下|下面|下列|如下)[^\n]*\n\s*\S|\n[^\n]*(?:以上|上面|上述)"
     r"|(?:以下|下面|下列|如下)(?![^\n:：]*(?:问题|提问))[^\n:：。？]{0,30}[:：]\s*\S",
     re.IGNORECASE,
@@ -82,7 +96,7 @@ _FIRST = 400
 def is_worked_on(text: str) -> bool:
     """Whether `text` names a piece of work and holds the text it is to be done on."""
     text = text[:_READ]
-    if _SAY.search(text) or _GIVEN_TEXT.search(text):
+    if _SAY.search(text) or _GIVEN_TEXT.search(text) or _NAMED.search(text):
         return True
     if _TRANSLATES.search(text) or _WORKS_ON.search(text):
         return True
