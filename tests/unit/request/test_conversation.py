@@ -16,6 +16,7 @@ from langchain_core.messages import (
 )
 
 from langchain_semcache.records import Message, Part, PartKind, Reason, ToolCall
+from langchain_semcache.request import RequestSettings
 from tests.unit.request.conftest import Resolve
 
 BIG = "data:image/png;base64," + "A" * 2_000_000
@@ -513,3 +514,9 @@ def test_long_texts_are_matched_exactly(ask: Resolve, end: str) -> None:
     query = ask(prefix + end).query
     assert query.exact_only is Reason.BEYOND_WINDOW
     assert query.fingerprint != ask(prefix + "Write something").query.fingerprint
+
+
+def test_no_length_at_all_means_exact_matches_only(ask: Resolve) -> None:
+    """The setting that turns comparison by meaning off."""
+    query = ask("What is tea?", settings=RequestSettings(max_question_bytes=0)).query
+    assert query.exact_only is Reason.BEYOND_WINDOW
