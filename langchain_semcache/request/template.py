@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from langchain_semcache.records import Reason
 from langchain_semcache.request.settings import RequestSettings
@@ -121,14 +122,39 @@ _PERSONA = re.compile(
 _PREAMBLE = re.compile(r"[^\n:：]{0,200}[:：]\s*(?=\S)")
 
 
+_SHORT = 1_000
+"""Longer texts are not remembered: they repeat less and weigh more."""
+
+
 def split_question(text: str, settings: RequestSettings) -> Split:
     """The question in `text` and what stands around it; all of `text` when there is no template."""
     split = _by_pattern(text, settings)
     if split is None:
-        split = _detected(text) if settings.detect_templates else _cut(text, 0, len(text))
-    if split.exact_only is None and is_data(split.question):
+        split = _found(text) if settings.detect_templates else _cut(text, 0, len(text))
+    return _without_data(split)
+
+
+def _found(text: str) -> Split:
+    return _remembered(text) if len(text) <= _SHORT else _detected(text)
+
+
+@lru_cache(maxsize=512)
+def _remembered(text: str) -> Split:
+    """What a cache sees is what it has seen: looking again costs more than all else in the key."""
+    return _detected(text)
+
+
+def _without_data(split: Split) -> Split:
+    question = split.question
+    look = _holds_data if len(question) <= _SHORT else is_data
+    if split.exact_only is None and look(question):
         return replace(split, exact_only=Reason.UNKNOWN_CONTENT)
     return split
+
+
+@lru_cache(maxsize=512)
+def _holds_data(question: str) -> bool:
+    return is_data(question)
 
 
 def _by_pattern(text: str, settings: RequestSettings) -> Split | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 _LEAD = (
     r"(?:(?:please|kindly|now|then|first|just|(?:can|could|would|will)[ ]you|"
@@ -110,7 +111,11 @@ def is_worked_on(text: str) -> bool:
 
 def instructs(text: str) -> bool:
     """Whether `text` says what to do with another text: a template or a system prompt."""
-    head = text[:_FIRST]
+    return _instructs(text[:_FIRST])
+
+
+@lru_cache(maxsize=256)
+def _instructs(head: str) -> bool:
     if _INSTRUCTS.search(head) or _WORKER.search(head):
         return True
     return not head.isascii() and bool(_ZH_INSTRUCTS.search(head) or _ZH_WORKER.search(head))
