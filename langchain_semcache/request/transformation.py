@@ -64,6 +64,8 @@ _GIVEN_TEXT = re.compile(
     re.IGNORECASE,
 )
 
+_MARK = re.compile(r"[:：\n\"“”«»「『`'‘→>。]")
+
 _ZH_START = (
     r"(?:^|[。！!；;，,\n：:])[ \t]*(?:你的任务是|请你?|帮我|帮忙|麻烦你?|现在|将|把|对|给)*"
 )
@@ -97,13 +99,15 @@ _FIRST = 400
 def is_worked_on(text: str) -> bool:
     """Whether `text` names a piece of work and holds the text it is to be done on."""
     text = text[:_READ]
-    if _SAY.search(text) or _GIVEN_TEXT.search(text) or _NAMED.search(text):
+    if _SAY.search(text) or _TRANSLATES.search(text):
         return True
-    if _TRANSLATES.search(text) or _WORKS_ON.search(text):
+    # The rest needs a mark between the work and the text, which a plain question does not have.
+    marked = _MARK.search(text) is not None
+    if marked and (_GIVEN_TEXT.search(text) or _NAMED.search(text) or _WORKS_ON.search(text)):
         return True
     if text.isascii():
         return False
-    if _ZH_WORKS_ON.search(text):
+    if marked and _ZH_WORKS_ON.search(text):
         return True
     asks_how = _HOW.match(text) is not None and "：" not in text and ":" not in text
     return not asks_how and _ZH_TRANSLATES.search(text) is not None
