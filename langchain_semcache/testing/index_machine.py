@@ -52,7 +52,7 @@ class IndexMachine(RuleBasedStateMachine):
 
     def make_index(self) -> EntryIndex:
         """An index of `dimension`; an empty one at the first call."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must say how its index is made")
 
     def teardown(self) -> None:
         """Close the index."""
