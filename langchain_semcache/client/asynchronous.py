@@ -19,6 +19,7 @@ from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.engine import flow
 from langchain_semcache.engine.async_driver import AsyncDriver
 from langchain_semcache.engine.single_flight import AsyncSingleFlight
+from langchain_semcache.engine.workplace import ADMINISTRATION_SECONDS
 from langchain_semcache.events import EventSink
 from langchain_semcache.ports import Encoder, EntryIndex
 from langchain_semcache.records import Decision, Entry, Request, Response, Selection, StoreResult
@@ -173,4 +174,6 @@ class AsyncSemcache(Client):
         await self.close()
 
     async def _remove(self, selection: Selection, *, dry_run: bool = False) -> int:
-        return await self._driver.run(lambda: flow.remove(selection, dry_run=dry_run), {})
+        return await self._driver.run(
+            lambda: flow.remove(selection, dry_run=dry_run), {}, ADMINISTRATION_SECONDS
+        )

@@ -17,6 +17,7 @@ from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.engine import flow
 from langchain_semcache.engine.single_flight import SingleFlight
 from langchain_semcache.engine.sync_driver import SyncDriver
+from langchain_semcache.engine.workplace import ADMINISTRATION_SECONDS
 from langchain_semcache.events import EventSink
 from langchain_semcache.ports import Encoder, EntryIndex
 from langchain_semcache.records import Decision, Entry, Request, Response, Selection, StoreResult
@@ -200,4 +201,5 @@ class Semcache(Client):
         self.close()
 
     def _remove(self, selection: Selection, *, dry_run: bool = False) -> int:
-        return self._driver.run(flow.remove(selection, dry_run=dry_run), {})
+        steps = flow.remove(selection, dry_run=dry_run)
+        return self._driver.run(steps, {}, ADMINISTRATION_SECONDS)

@@ -43,11 +43,13 @@ class AsyncDriver:
             workplace.index if isinstance(workplace.index, AsyncEntryIndex) else None
         )
 
-    async def run(self, start: Callable[[], Flow[Result]], stages: Stages) -> Result:
+    async def run(
+        self, start: Callable[[], Flow[Result]], stages: Stages, seconds: float | None = None
+    ) -> Result:
         """The flow's result. `start` runs on a worker thread, for it may have work to do itself."""
         loop = asyncio.get_running_loop()
         clock = self._at.clock.monotonic
-        give_up_at = clock() + self._at.deadline_seconds
+        give_up_at = clock() + (seconds or self._at.deadline_seconds)
         pool = self._at.pool.executor()
         flow, step = await loop.run_in_executor(pool, self._begin, start, give_up_at, stages)
         while not isinstance(step, Done):
@@ -97,7 +99,7 @@ class AsyncDriver:
             return refusal
         try:
             answer = self._at.call(command)
-            self._at.check_in_time(give_up_at)
+            self._at.check_in_time(command, give_up_at)
         except Exception as error:  # noqa: BLE001 - whatever a backend raises becomes a miss
             return self._at.failed(command, error)
         gate.succeeded()

@@ -23,10 +23,10 @@ class SyncDriver:
     def __init__(self, workplace: Workplace) -> None:
         self._at = workplace
 
-    def run(self, flow: Flow[Result], stages: Stages) -> Result:
-        """The flow's result; seconds per stage are added to `stages`."""
+    def run(self, flow: Flow[Result], stages: Stages, seconds: float | None = None) -> Result:
+        """The flow's result, within `seconds` or else the usual deadline; times go to `stages`."""
         clock = self._at.clock.monotonic
-        give_up_at = clock() + self._at.deadline_seconds
+        give_up_at = clock() + (seconds or self._at.deadline_seconds)
         answer: Answer = None
         try:
             command = next(flow)
@@ -64,7 +64,7 @@ class SyncDriver:
         if self._at.index_may_block:
             return self._within(self._at.pool.submit(lambda: self._at.call(command)), give_up_at)
         answer = self._at.call(command)
-        self._at.check_in_time(give_up_at)
+        self._at.check_in_time(command, give_up_at)
         return answer
 
     def _within(self, future: Future[Result], give_up_at: float) -> Result:

@@ -30,6 +30,10 @@ from langchain_semcache.records import Reason
 T = TypeVar("T")
 
 WORKERS = 16
+
+ADMINISTRATION_SECONDS = 3600.0
+"""What removing entries may take: there may be many, and no model call waits for it."""
+
 RECENT_VECTORS = 512
 
 
@@ -130,13 +134,15 @@ class Workplace:
             return None
         return Failure(Reason.DEADLINE, TimeoutError("an earlier stage used the time up"))
 
-    def check_in_time(self, give_up_at: float) -> None:
-        """Count a call on this thread that came back too late as the time-out it is.
+    def check_in_time(self, command: Command, give_up_at: float) -> None:
+        """Count a read on this thread that came back too late as the time-out it is.
+
+        What was written is written, however long it took.
 
         Raises:
             TimeoutError: It did; the index is then left alone for a while.
         """
-        if self.clock.monotonic() >= give_up_at:
+        if isinstance(command, Fetch | Search) and self.clock.monotonic() >= give_up_at:
             raise TimeoutError("the index came back after the deadline")
 
     def failed(self, command: Command, error: Exception) -> Failure:

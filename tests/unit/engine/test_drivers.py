@@ -226,3 +226,30 @@ def test_an_entry_that_can_never_be_stored_is_no_outage(opened):
     assert stats.stores_by_reason == {Reason.UNSUPPORTED_REPLY: 5}
     assert stats.failures == {}
     assert cache.lookup(FIRST).reason is Reason.NO_CANDIDATE
+
+
+@pytest.mark.parametrize("may_block", [False, True])
+def test_removing_may_take_longer_than_a_lookup(opened, may_block):
+    """Clearing a large store is no outage, and what was removed is counted."""
+
+    class LargeIndex(MemoryIndex):
+        def remove(self, selection, *, dry_run=False):
+            clock.advance(60)
+            return super().remove(selection, dry_run=dry_run)
+
+        def put(self, entry, vector):
+            clock.advance(60)
+            super().put(entry, vector)
+
+    clock = ManualClock()
+    index = LargeIndex(TableEncoder.dimension)
+    index.may_block = may_block
+    cache = opened(index=index, clock=clock, deadline_seconds=2, breaker_failures=1)
+    assert cache.store(FIRST)
+    assert cache.lookup(FIRST).hit
+    if cache.is_async:
+        assert asyncio.run(cache.asynchronous.clear()) == 1
+    else:
+        assert cache.sync.clear() == 1
+    assert cache.sync.stats().failures == {}
+    assert cache.lookup(FIRST).reason is Reason.NO_CANDIDATE
