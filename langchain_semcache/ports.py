@@ -52,6 +52,10 @@ class QueuedEncoder(Encoder, Protocol):
         """Vectors of `texts` to come. Cancelling drops what has not been started."""
         ...
 
+    def encode_if_idle(self, texts: Sequence[str]) -> Vectors | None:
+        """The vectors, made on this thread; None when that might mean to wait for somebody."""
+        ...
+
 
 @runtime_checkable
 class SupportsThreshold(Protocol):
@@ -140,9 +144,10 @@ class AsyncEntryIndex(Protocol):
 
 @runtime_checkable
 class BlockingPort(Protocol):
-    """A backend whose calls may hang (a network behind it): the engine bounds them by a thread.
+    """A backend that says whether its calls may hang: if so, the engine bounds them by a thread.
 
-    In-process backends do not declare it and are called directly.
+    An index that says nothing is taken to work in this process and is called directly. An encoder
+    that says nothing may be anything, and is bounded.
     """
 
     may_block: bool

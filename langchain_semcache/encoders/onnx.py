@@ -19,6 +19,7 @@ from langchain_semcache.errors import ConfigurationError, EncoderUnavailable, Mi
 from langchain_semcache.ports import Vectors
 
 FEATURE = "OnnxEncoder"
+IDENTITY = f"use-multilingual-v3@{use.WEIGHTS.sha256[:12]};fp32;l2"
 EXTRA = "local"
 MAX_THREADS = 4
 """A batch is small work, and the other cores belong to the application."""
@@ -52,6 +53,8 @@ class OnnxEncoder:
     two paraphrases. Fewer than one question in 200 is longer (docs/explanation/encoders.md).
     """
 
+    may_block = False
+
     similarity_threshold = 0.9
     """Where, with the guards, 0.37 of the paraphrases and 0.05 of the near misses of QQP pass."""
 
@@ -73,7 +76,7 @@ class OnnxEncoder:
     @property
     def identity(self) -> str:
         """Model, digest of its weights, arithmetic and normalisation."""
-        return f"use-multilingual-v3@{use.WEIGHTS.sha256[:12]};fp32;l2"
+        return IDENTITY
 
     def open(self) -> OnnxEncoder:
         """Load now and not with the first text.

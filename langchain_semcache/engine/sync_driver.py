@@ -16,8 +16,8 @@ Stages = dict[str, float]
 class SyncDriver:
     """Runs flows to their end; each call is independent and safe from any thread.
 
-    An in-process index is called directly. A backend that may hang is called on a worker thread
-    and given up at the deadline.
+    What works in this process is called directly. A backend that may hang is called on a worker
+    thread and given up at the deadline.
     """
 
     def __init__(self, workplace: Workplace) -> None:
@@ -57,8 +57,7 @@ class SyncDriver:
 
     def _call(self, command: Command, give_up_at: float) -> Answer:
         if isinstance(command, Embed):
-            future = self._at.encoder.submit([command.text])
-            vector: Vector = self._within(future, give_up_at)[0]
+            vector = self._embed(command.text, give_up_at)
             self._at.recent.put(command.text, vector)
             return vector
         if self._at.index_may_block:
@@ -66,6 +65,13 @@ class SyncDriver:
         answer = self._at.call(command)
         self._at.check_in_time(command, give_up_at)
         return answer
+
+    def _embed(self, text: str, give_up_at: float) -> Vector:
+        vectors = self._at.encoder.encode_if_idle([text])
+        if vectors is None:
+            vectors = self._within(self._at.encoder.submit([text]), give_up_at)
+        vector: Vector = vectors[0]
+        return vector
 
     def _within(self, future: Future[Result], give_up_at: float) -> Result:
         try:

@@ -17,7 +17,7 @@ from langchain_semcache.index._edge_registry import OpenStore
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import Candidate, Entry, Selection
 
-_SPARE: Final = 1
+_SPARE: Final = 4  # asked for beyond the limit, in case a record cannot be read
 _PAGE: Final = 256
 
 
@@ -87,10 +87,9 @@ class QdrantEdgeIndex:
     ) -> Sequence[Candidate]:
         """The live entries of this partition nearest to `vector`, best first.
 
-        A second filter condition doubles the time of a search. The first search therefore filters
-        by partition only and asks for a few more; if that brings back every entry asked for in
-        spite of the expired ones among them, the answer is what the full filter would give.
-        Otherwise the search is done again with expiry in the filter.
+        A second filter condition doubles the time of a search, and so the first one filters by
+        partition only. When it brings an expired or unreadable entry, the search is done again
+        with expiry in the filter and a few more asked for.
 
         Raises:
             IndexUnavailable: The store is closed or failed.
@@ -100,11 +99,11 @@ class QdrantEdgeIndex:
         query = edge.Query.Nearest(vector.tolist(), using=schema.VECTOR)
         mine, unexpired = schema.live(partition, now)
         with self._opened().store.reading() as shard:
-            points = _nearest(shard, query, (mine,), limit + _SPARE)
-            found, expired = _candidates(points, partition, limit, now)
-            if expired and len(found) < limit:
+            points = _nearest(shard, query, (mine,), limit)
+            found = _candidates(points, partition, now)
+            if len(found) < len(points):
                 points = _nearest(shard, query, (mine, unexpired), limit + _SPARE)
-                found, _ = _candidates(points, partition, limit, now)
+                found = _candidates(points, partition, now)[:limit]
         return found
 
     def put(self, entry: Entry, vector: Vector | None) -> None:
@@ -238,24 +237,17 @@ def _nearest(
     )
 
 
-def _candidates(
-    points: Sequence[edge.ScoredPoint], partition: str, limit: int, now: float
-) -> tuple[list[Candidate], bool]:
-    """The first `limit` live entries, and whether an expired one was seen before them."""
+def _candidates(points: Sequence[edge.ScoredPoint], partition: str, now: float) -> list[Candidate]:
+    """The live entries of the partition among the points."""
     found: list[Candidate] = []
-    expired = False
     for point in points:
-        if len(found) == limit:
-            break
         try:
             entry = schema.from_payload(point.payload)
         except CorruptEntry:
             continue
-        if not schema.is_live(entry, now):
-            expired = True
-        elif entry.partition == partition:
+        if schema.is_live(entry, now) and entry.partition == partition:
             found.append(Candidate(entry, schema.similarity(point.score)))
-    return found, expired
+    return found
 
 
 def _oldest(shard: edge.EdgeShard, mine: edge.Filter, keep: int) -> list[edge.Record]:

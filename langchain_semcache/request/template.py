@@ -14,7 +14,12 @@ from functools import lru_cache
 
 from langchain_semcache.records import Reason
 from langchain_semcache.request.settings import RequestSettings
-from langchain_semcache.request.transformation import instructs, is_data, is_worked_on
+from langchain_semcache.request.transformation import (
+    instructs,
+    is_data,
+    is_worked_on,
+    names_no_work,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,11 @@ _PERSONA = re.compile(
 _PREAMBLE = re.compile(r"[^\n:：]{0,200}[:：]\s*(?=\S)")
 
 
+_SENTENCE = re.compile(
+    r"[\w ][\w ,?？，/()&%$€£¥+-]*(?:(?<=\w)['’]\w[\w ,?？，/()&%$€£¥+-]*)*[.!！]?"
+)
+"""One sentence without any mark that a template is made of: what most people ask, told quickly."""
+
 _SHORT = 1_000
 """Longer texts are not remembered: they repeat less and weigh more."""
 
@@ -167,6 +177,8 @@ def _by_pattern(text: str, settings: RequestSettings) -> Split | None:
 
 
 def _detected(text: str) -> Split:
+    if _SENTENCE.fullmatch(text) and names_no_work(text):
+        return _cut(text, 0, len(text))
     if _MARKUP.search(text):
         return _turn(text)
     for span in (_tagged(text), _sectioned(text), _inline(text)):

@@ -66,6 +66,8 @@ _GIVEN_TEXT = re.compile(
 
 _MARK = re.compile(r"[:：\n\"“”«»「『`'‘→>。]")
 
+_UNMARKED_WORK = ("translat", "transliterat", "phrase", "proofread", " say", "怎么说", "译")
+
 _ZH_START = (
     r"(?:^|[。！!；;，,\n：:])[ \t]*(?:你的任务是|请你?|帮我|帮忙|麻烦你?|现在|将|把|对|给)*"
 )
@@ -94,6 +96,15 @@ _RUN = re.compile(r"[A-Za-z0-9+/=_-]{64,}")
 _READ = 4000  # what is longer is matched exactly as it is
 _FIRST = 400
 """Instructions stand in front; further down a text may quote anything."""
+
+
+def names_no_work(sentence: str) -> bool:
+    """Whether `is_worked_on` is false for this sentence, which holds no quotation, colon or line.
+
+    Quicker than asking: work that needs no such mark is named by one of a few words.
+    """
+    folded = sentence.casefold()
+    return not any(word in folded for word in _UNMARKED_WORK)
 
 
 def is_worked_on(text: str) -> bool:

@@ -6,6 +6,7 @@ import os
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -248,3 +249,42 @@ def test_a_forked_child_gets_a_thread_of_its_own(encoder):
 def test_max_batch_is_checked(inner, wrong):
     with pytest.raises(ConfigurationError, match="max_batch"):
         BatchingEncoder(inner, max_batch=wrong)
+
+
+@pytest.fixture
+def prompt(inner):
+    """An encoder that says of itself that it never hangs."""
+    inner.may_block = False
+    with closing(BatchingEncoder(inner)) as encoder:
+        yield encoder
+        inner.gate.set()
+
+
+def test_an_idle_encoder_that_cannot_hang_is_run_by_the_caller(inner, prompt):
+    assert prompt.encode_if_idle(["a"]).shape == (1, HASH.dimension)
+    assert inner.threads == {threading.current_thread().name}
+
+
+def test_an_encoder_that_may_hang_is_never_run_by_the_caller(inner, encoder):
+    assert encoder.encode_if_idle(["a"]) is None
+    assert not inner.batches
+
+
+def test_a_busy_encoder_is_left_to_its_thread(inner, prompt):
+    inner.hold()
+    first = prompt.submit(["a"])
+    assert inner.entered.wait(10)
+    assert prompt.encode_if_idle(["b"]) is None
+    inner.gate.set()
+    assert first.result(10).shape == (1, HASH.dimension)
+    assert inner.batches == [["a"]]
+
+
+def test_an_idle_encoder_fails_as_a_queued_one_does(inner, prompt):
+    with pytest.raises(EncoderUnavailable, match="ValueError") as failure:
+        prompt.encode_if_idle(["poison"])
+    assert "secret" not in str(failure.value)
+    assert prompt.encode_if_idle(["a"]) is not None
+    prompt.close()
+    with pytest.raises(EncoderUnavailable, match="closed"):
+        prompt.encode_if_idle(["a"])

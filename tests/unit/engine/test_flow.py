@@ -92,7 +92,7 @@ def test_the_best_candidate_from_the_threshold_on_is_served():
     close = Candidate(an_entry("close"), 0.9)
     decision, commands = play(flow.lookup(SCOPE, QUERY, POLICY), None, VECTOR, [close])
     assert [type(command) for command in commands] == [Fetch, Embed, Search]
-    assert (commands[1], commands[2]) == (Embed(QUERY.text), Search("p", VECTOR, 3))
+    assert (commands[1], commands[2]) == (Embed(QUERY.text), Search("p", VECTOR, 1))
     assert decision.hit
     assert decision.reason is Reason.SEMANTIC
     assert decision.similarity == 0.9
@@ -119,7 +119,9 @@ def test_a_refused_candidate_makes_way_for_the_next():
 
     policy = replace(POLICY, guard=guard)
     first, second = Candidate(an_entry("first"), 0.99), Candidate(an_entry("second"), 0.95)
-    decision, _ = play(flow.lookup(SCOPE, QUERY, policy), None, VECTOR, [first, second])
+    steps = flow.lookup(SCOPE, QUERY, policy)
+    decision, commands = play(steps, None, VECTOR, [first], VECTOR, [first, second])
+    assert (commands[2], commands[4]) == (Search("p", VECTOR, 1), Search("p", VECTOR, 3))
     assert decision.hit
     assert decision.entry_id == "second"
     assert [verdict.reason for verdict in decision.verdicts] == [
@@ -131,7 +133,8 @@ def test_a_refused_candidate_makes_way_for_the_next():
 def test_a_miss_is_explained_by_its_best_candidate():
     policy = replace(POLICY, guard=lambda *_: Refusal(Reason.POLARITY_DIFFERS, "not"))
     best, other = Candidate(an_entry("best"), 0.99), Candidate(an_entry("other"), 0.5)
-    decision, _ = play(flow.lookup(SCOPE, QUERY, policy), None, VECTOR, [best, other])
+    steps = flow.lookup(SCOPE, QUERY, policy)
+    decision, _ = play(steps, None, VECTOR, [best], VECTOR, [best, other])
     assert (decision.reason, decision.detail) == (Reason.POLARITY_DIFFERS, "not")
     assert (decision.similarity, decision.entry_id) == (0.99, "best")
 
@@ -155,9 +158,13 @@ def test_a_corrupt_exact_record_is_a_miss_that_says_so_and_a_candidate_may_still
 def test_a_corrupt_candidate_is_passed_over():
     corrupt = Candidate(an_entry("bad", payload=b"\x00"), 0.99)
     good = Candidate(an_entry("good"), 0.95)
-    decision, _ = play(flow.lookup(SCOPE, QUERY, POLICY), None, VECTOR, [corrupt, good])
+    found = [corrupt, good]
+    steps = flow.lookup(SCOPE, QUERY, POLICY)
+    decision, _ = play(steps, None, VECTOR, found[:1], VECTOR, found)
     assert decision.entry_id == "good"
-    decision, _ = play(flow.lookup(SCOPE, QUERY, POLICY), None, VECTOR, [corrupt])
+    decision, _ = play(
+        flow.lookup(SCOPE, QUERY, POLICY), None, VECTOR, [corrupt], VECTOR, [corrupt]
+    )
     assert decision.reason is Reason.CORRUPT_ENTRY
 
 
