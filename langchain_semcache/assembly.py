@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from langchain_semcache.clock import Clock, SystemClock
@@ -23,11 +23,13 @@ from langchain_semcache.ports import (
     EntryIndex,
     SupportsClose,
     SupportsThreshold,
+    Verifier,
 )
 from langchain_semcache.records import Reason, Request
 from langchain_semcache.request import RequestSettings, Resolved, resolve
 from langchain_semcache.responses import EnvelopeCodec
 from langchain_semcache.telemetry import Counters, FanOut
+from langchain_semcache.threshold.confidence import Calibration, as_it_is, load, shipped
 
 FALLBACK_THRESHOLD = 0.9
 """For an encoder nobody measured: strict enough that unrelated questions do not meet."""
@@ -71,13 +73,14 @@ def build(
     config: SemcacheConfig,
     *,
     encoder: Encoder | str | None = None,
+    verifier: Verifier | None = None,
     index: EntryIndex | None = None,
     clock: Clock | None = None,
     sinks: Sequence[EventSink] = (),
 ) -> Core:
     """Open everything the configuration names.
 
-    An encoder or index that is passed in is used as it is and never closed by the cache.
+    An encoder, verifier or index that is passed in is used as it is and never closed by the cache.
 
     Raises:
         ConfigurationError: Something is missing, locked, unwritable, unreachable or does not fit;
@@ -90,6 +93,8 @@ def build(
         opened.callback(pool.close)
         if encoder is None or isinstance(encoder, str):
             encoder = make_encoder(encoder or config.encoder)
+        verifier = verifier or make_verifier(config.verifier, encoder)
+        calibration = make_calibration(config, encoder, verifier)
         queued = BatchingEncoder(encoder)
         opened.callback(queued.close)
         if index is None:
@@ -105,19 +110,24 @@ def build(
                 encoder=queued,
                 index_gate=_gate("index", Reason.INDEX_UNAVAILABLE, config, clock, sink),
                 encoder_gate=_gate("encoder", Reason.ENCODER_UNAVAILABLE, config, clock, sink),
+                verifier=verifier,
+                verifier_gate=_gate("verifier", Reason.VERIFIER_UNAVAILABLE, config, clock, sink),
+                verifier_may_block=_may_block(verifier, unsaid=True),
                 clock=clock,
                 pool=pool,
                 recent=RecentVectors(),
-                index_may_block=isinstance(index, BlockingPort) and index.may_block,
+                index_may_block=_may_block(index, unsaid=False),
                 deadline_seconds=config.deadline_seconds,
                 strict=config.strict,
             ),
             policy=Policy(
-                similarity_threshold=_threshold(config, encoder),
+                similarity_threshold=_threshold(config, encoder, calibration),
                 neighbours=config.neighbours,
                 guard=check,
                 codec=EnvelopeCodec(),
                 now=clock.now,
+                calibration=calibration,
+                verifies=verifier is not None,
             ),
             settings=settings,
             counters=counters,
@@ -205,9 +215,66 @@ def make_index(config: SemcacheConfig, *, dimension: int, clock: Clock) -> Entry
     return edge
 
 
-def _threshold(config: SemcacheConfig, encoder: Encoder) -> float:
+def make_verifier(name: str, encoder: Encoder) -> Verifier | None:
+    """The verifier a configuration names; heavy modules are imported only when asked for."""
+    kind, _, model = name.partition(":")
+    match kind:
+        case "none" if not model:
+            return None
+        case "local" if not model:
+            from langchain_semcache.verifiers.pairs import PairVerifier
+
+            return PairVerifier(encoder)
+        case "auto" if not model:
+            from langchain_semcache.verifiers.pairs import IDENTITY, PairVerifier
+
+            return PairVerifier(encoder) if shipped(encoder.identity, IDENTITY) else None
+        case "cross-encoder" if model:
+            from langchain_semcache.verifiers.cross_encoder import CrossEncoderVerifier
+
+            return CrossEncoderVerifier(model)
+    raise ConfigurationError(
+        f"no verifier is called {name!r}: use 'auto', 'none', 'local' or "
+        "'cross-encoder:NAME_OR_PATH'"
+    )
+
+
+def make_calibration(
+    config: SemcacheConfig, encoder: Encoder, verifier: Verifier | None
+) -> Calibration | None:
+    """What turns the numbers of these two models into a probability.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or belongs to other models.
+    """
+    identity = verifier.identity if verifier else None
+    if config.calibration == "none":
+        found = None
+    elif config.calibration == "auto":
+        found = shipped(encoder.identity, identity)
+    else:
+        found = load(config.calibration)
+        if (found.encoder, found.verifier) != (encoder.identity, identity):
+            raise ConfigurationError(
+                f"the calibration {config.calibration} was made for {found.encoder!r} with the "
+                f"verifier {found.verifier!r}, and not for {encoder.identity!r} with {identity!r}: "
+                "make one with semcache calibrate"
+            )
+    if found is None and verifier is not None:
+        # Somebody's own verifier says probabilities itself.
+        found = as_it_is(encoder.identity, verifier.identity, floor=_measured(encoder))
+    if found is None or config.min_confidence is None:
+        return found
+    return replace(found, bar=config.min_confidence)
+
+
+def _threshold(config: SemcacheConfig, encoder: Encoder, calibration: Calibration | None) -> float:
     if config.similarity_threshold is not None:
         return config.similarity_threshold
+    return _measured(encoder) if calibration is None else calibration.floor
+
+
+def _measured(encoder: Encoder) -> float:
     return (
         encoder.similarity_threshold
         if isinstance(encoder, SupportsThreshold)
@@ -228,6 +295,10 @@ def _settings(config: SemcacheConfig) -> RequestSettings:
         detect_templates=key.detect_templates,
         max_question_bytes=key.max_question_bytes,
     )
+
+
+def _may_block(port: object, *, unsaid: bool) -> bool:
+    return port.may_block if isinstance(port, BlockingPort) else unsaid
 
 
 def _gate(port: str, reason: Reason, config: SemcacheConfig, clock: Clock, sink: EventSink) -> Gate:

@@ -115,6 +115,12 @@ class SemcacheConfig(_Settings):
             "sentence-transformers:NAME_OR_PATH".
         similarity_threshold: Least cosine similarity of a hit, in (0, 1]; None takes the value
             measured for the encoder.
+        verifier: Who gives a second opinion on a candidate: "auto" (our own, where it fits the
+            encoder), "none", "local" (our own, or an error), or "cross-encoder:NAME_OR_PATH".
+        calibration: What makes a probability of similarity and opinion: "auto" (what ships for
+            these models), "none" (similarity alone decides), or a file of `semcache calibrate`.
+        min_confidence: Least probability of being right of a hit, in (0, 1]; None takes the one
+            in the calibration.
         neighbours: Candidates that a search brings back.
         ttl: Lifetime of an entry (timedelta or seconds); None never expires, 0 stores nothing.
         max_entries: Entries of this namespace kept at most; the oldest go first. None is unbounded.
@@ -130,6 +136,9 @@ class SemcacheConfig(_Settings):
     tenant: str = ""
     encoder: str = Field("local", min_length=1)
     similarity_threshold: Annotated[Number, Field(gt=0, le=1)] | None = None
+    verifier: str = Field("auto", min_length=1)
+    calibration: str = Field("auto", min_length=1)
+    min_confidence: Annotated[Number, Field(gt=0, le=1)] | None = None
     neighbours: int = Field(3, ge=1, le=100)
     ttl: Lifetime = timedelta(days=1)
     max_entries: int | None = Field(None, ge=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -64,6 +65,51 @@ class SupportsThreshold(Protocol):
     @property
     def similarity_threshold(self) -> float:
         """Least cosine similarity of a hit, in (0, 1]."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TokenVectors:
+    """A text as its encoder sees it, piece by piece; marks of begin and end left out.
+
+    Attributes:
+        pieces: As the tokenizer spells them, "▁" for a space; never empty.
+        scores: Their log probabilities.
+        vectors: float32 [pieces, any width], each piece in its context.
+        sentence: float32 [dimension], the vector of the whole text.
+    """
+
+    pieces: tuple[str, ...]
+    scores: tuple[float, ...]
+    vectors: Vectors
+    sentence: Vector
+
+
+@runtime_checkable
+class SupportsTokens(Protocol):
+    """An encoder that also gives the vectors of single pieces."""
+
+    def token_vectors(self, texts: Sequence[str]) -> Sequence[TokenVectors]:
+        """One for each text; a text is cut as `encode` cuts it."""
+        ...
+
+
+class Verifier(Protocol):
+    """A second opinion on whether a stored answer fits. Safe to call from several threads."""
+
+    @property
+    def identity(self) -> str:
+        """Model and settings: equal identities give comparable probabilities."""
+        ...
+
+    def judge(self, question: str, stored: Sequence[str]) -> Sequence[float]:
+        """For each stored question the probability that its answer also answers `question`.
+
+        In [0, 1], in order.
+
+        Raises:
+            VerifierUnavailable: The verifier failed, or gave what is no probability.
+        """
         ...
 
 

@@ -29,6 +29,11 @@ class Reason(StrEnum):
     POLARITY_DIFFERS = "polarity_differs"
     WORD_ORDER_DIFFERS = "word_order_differs"
     LANGUAGE_DIFFERS = "language_differs"
+    LOW_CONFIDENCE = "low_confidence"
+    QUESTION_TYPE_DIFFERS = "question_type_differs"
+    TIME_DIFFERS = "time_differs"
+    SCOPE_DIFFERS = "scope_differs"
+    INSTRUCTION_DIFFERS = "instruction_differs"
     # Why only the exact path was open to this request.
     EMPTY_QUESTION = "empty_question"
     NOT_A_QUESTION = "not_a_question"
@@ -41,6 +46,7 @@ class Reason(StrEnum):
     UNIDENTIFIABLE = "unidentifiable"
     INDEX_UNAVAILABLE = "index_unavailable"
     ENCODER_UNAVAILABLE = "encoder_unavailable"
+    VERIFIER_UNAVAILABLE = "verifier_unavailable"
     DEADLINE = "deadline"
     CORRUPT_ENTRY = "corrupt_entry"
     # Why a reply was not stored.
@@ -227,11 +233,15 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one candidate: `reason` is SEMANTIC when it was good enough to serve."""
+    """What became of one candidate: `reason` is SEMANTIC when it was good enough to serve.
+
+    `confidence` is the probability that its answer is right, where that was computed.
+    """
 
     candidate: Candidate
     reason: Reason
     detail: str = ""
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ the tokens of *all* texts of a batch in one row, so a batch pays for no padding:
                                       beyond the token's own text points at `tokens`, a row of zeros
     pool     float32 [texts, tokens]  1/sqrt(length) where the token belongs to the text, else 0
     vectors  float32 [texts, 512]     rows of length 1
+    features float32 [tokens, 1280]   each token in its context: what `vectors` is the sum of
 """
 
 from __future__ import annotations
@@ -159,7 +160,10 @@ def _serialise(graph: Graph) -> bytes:
         helper.make_tensor_value_info("windows", TensorProto.INT64, ["tokens", 5]),
         helper.make_tensor_value_info("pool", TensorProto.FLOAT, ["texts", "tokens"]),
     ]
-    outputs = [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", OUTPUT])]
+    outputs = [
+        helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", OUTPUT]),
+        helper.make_tensor_value_info("features", TensorProto.FLOAT, ["tokens", FEATURES]),
+    ]
     made = helper.make_graph(
         graph.nodes, "use_multilingual_v3", inputs, outputs, initializer=graph.tensors
     )

@@ -21,7 +21,7 @@ from langchain_semcache.engine.async_driver import AsyncDriver
 from langchain_semcache.engine.single_flight import AsyncSingleFlight
 from langchain_semcache.engine.workplace import ADMINISTRATION_SECONDS
 from langchain_semcache.events import EventSink
-from langchain_semcache.ports import Encoder, EntryIndex
+from langchain_semcache.ports import Encoder, EntryIndex, Verifier
 from langchain_semcache.records import Decision, Entry, Request, Response, Selection, StoreResult
 from langchain_semcache.ttl import UNSET, Unset
 
@@ -40,6 +40,7 @@ class AsyncSemcache(Client):
         location: str | Path | SemcacheConfig | None = None,
         *,
         encoder: Encoder | str | None = None,
+        verifier: Verifier | None = None,
         index: EntryIndex | None = None,
         clock: Clock | None = None,
         sinks: Sequence[EventSink] = (),
@@ -48,7 +49,13 @@ class AsyncSemcache(Client):
         """Open a cache; see `Semcache.open`."""
         config = SemcacheConfig.of(location, **overrides)
         opening = functools.partial(
-            build, config, encoder=encoder, index=index, clock=clock, sinks=sinks
+            build,
+            config,
+            encoder=encoder,
+            verifier=verifier,
+            index=index,
+            clock=clock,
+            sinks=sinks,
         )
         return cls(await asyncio.to_thread(opening))
 

@@ -19,7 +19,7 @@ from langchain_semcache.engine.single_flight import SingleFlight
 from langchain_semcache.engine.sync_driver import SyncDriver
 from langchain_semcache.engine.workplace import ADMINISTRATION_SECONDS
 from langchain_semcache.events import EventSink
-from langchain_semcache.ports import Encoder, EntryIndex
+from langchain_semcache.ports import Encoder, EntryIndex, Verifier
 from langchain_semcache.records import Decision, Entry, Request, Response, Selection, StoreResult
 from langchain_semcache.ttl import UNSET, Unset
 
@@ -42,6 +42,7 @@ class Semcache(Client):
         location: str | Path | SemcacheConfig | None = None,
         *,
         encoder: Encoder | str | None = None,
+        verifier: Verifier | None = None,
         index: EntryIndex | None = None,
         clock: Clock | None = None,
         sinks: Sequence[EventSink] = (),
@@ -53,6 +54,7 @@ class Semcache(Client):
             location: A directory, ":memory:", a Qdrant URL, or a whole configuration; nothing
                 means the directory `./.semcache`.
             encoder: An encoder, used and not closed, or the name of one as in the settings.
+            verifier: Used instead of the configured one, and not closed.
             index: Used instead of the configured one, and not closed.
             clock: Where time comes from; the system's by default.
             sinks: Receive every event.
@@ -62,7 +64,9 @@ class Semcache(Client):
             ConfigurationError: One line that names what is wrong and the fix.
         """
         config = SemcacheConfig.of(location, **overrides)
-        return cls(build(config, encoder=encoder, index=index, clock=clock, sinks=sinks))
+        return cls(
+            build(config, encoder=encoder, verifier=verifier, index=index, clock=clock, sinks=sinks)
+        )
 
     def lookup(self, request: Asked) -> Decision:
         """The stored answer to this request, or the reason why there is none."""

@@ -42,13 +42,17 @@ Arrays: TypeAlias = Mapping[str, NDArray[np.generic]]
 class Session(Protocol):
     """The one method of `onnxruntime.InferenceSession` that is used."""
 
-    def run(self, outputs: None, inputs: Arrays) -> Sequence[Vectors]: ...
+    def run(self, outputs: Sequence[str], inputs: Arrays) -> Sequence[Vectors]: ...
 
 
 class Pieces(Protocol):
-    """The one method of `sentencepiece.SentencePieceProcessor` that is used."""
+    """The methods of `sentencepiece.SentencePieceProcessor` that are used."""
 
     def encode(self, text: bytes, *, add_bos: bool, add_eos: bool) -> list[int]: ...
+
+    def id_to_piece(self, number: int) -> str: ...
+
+    def get_score(self, number: int) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,13 @@ class UseMultilingual:
 
     def forward(self, tokens: Sequence[Sequence[int]]) -> Vectors:
         """float32 [len(tokens), 512], rows of length 1. No row of `tokens` may be empty."""
-        return self._session.run(None, batch_inputs(tokens, self.weights.table))[0]
+        return self._session.run(["vectors"], batch_inputs(tokens, self.weights.table))[0]
+
+    def read(self, tokens: Sequence[Sequence[int]]) -> tuple[Vectors, Vectors]:
+        """`forward`, and float32 [pieces of all texts, 1280]: every piece in its context."""
+        inputs = batch_inputs(tokens, self.weights.table)
+        vectors, features = self._session.run(["vectors", "features"], inputs)
+        return vectors, features
 
 
 def batch_inputs(tokens: Sequence[Sequence[int]], table: NDArray[np.uint8]) -> Arrays:

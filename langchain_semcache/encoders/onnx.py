@@ -16,13 +16,16 @@ from langchain_semcache.encoders import _use_multilingual as use
 from langchain_semcache.encoders._process import shared
 from langchain_semcache.encoders.validation import check_vectors
 from langchain_semcache.errors import ConfigurationError, EncoderUnavailable, MissingExtra
-from langchain_semcache.ports import Vectors
+from langchain_semcache.ports import TokenVectors, Vectors
 
 FEATURE = "OnnxEncoder"
 IDENTITY = f"use-multilingual-v3@{use.WEIGHTS.sha256[:12]};fp32;l2"
 EXTRA = "local"
 MAX_THREADS = 4
 """A batch is small work, and the other cores belong to the application."""
+
+MARKS = 2
+"""Begin and end, around the pieces of every text."""
 
 TOKENS_A_RUN = 1024
 """Texts are run together up to this many tokens; bounds the working memory at about 15 MB."""
@@ -109,6 +112,20 @@ class OnnxEncoder:
         vectors = runs[0] if len(runs) == 1 else np.concatenate(runs)
         return check_vectors(vectors, count=len(tokens), dimension=self.dimension)
 
+    def token_vectors(self, texts: Sequence[str]) -> Sequence[TokenVectors]:
+        """The pieces of each text with their float32 [pieces, 1280] vectors, cut as in `encode`.
+
+        Raises:
+            CorruptWeights: As `open()`, when this is the first call.
+            EncoderUnavailable: The runtime failed.
+        """
+        model = self._model.get()
+        tokens = [self._cut(model.tokenize(text)) for text in texts]
+        try:
+            return [read for run in _runs(tokens) for read in _token_vectors(model, run)]
+        except Exception as error:  # onnxruntime's errors have no common base of their own
+            raise EncoderUnavailable(f"onnxruntime failed: {type(error).__name__}") from error
+
     def _cut(self, tokens: list[int]) -> list[int]:
         if len(tokens) <= self.max_tokens:
             return tokens
@@ -159,6 +176,23 @@ def _runs(tokens: Sequence[list[int]]) -> Iterator[Sequence[list[int]]]:
             first, total = position, 0
         total += len(row)
     yield tokens[first:]
+
+
+def _token_vectors(
+    model: use.UseMultilingual, tokens: Sequence[list[int]]
+) -> Iterator[TokenVectors]:
+    sentences, features = model.read(tokens)
+    start = 0
+    for row, sentence in zip(tokens, sentences, strict=True):
+        # A text without pieces keeps its marks, so that there is something to look at.
+        first, last = (1, len(row) - 1) if len(row) > MARKS else (0, len(row))
+        yield TokenVectors(
+            pieces=tuple([model.pieces.id_to_piece(number) for number in row[first:last]]),
+            scores=tuple([model.pieces.get_score(number) for number in row[first:last]]),
+            vectors=features[start + first : start + last],
+            sentence=sentence,
+        )
+        start += len(row)
 
 
 def _available_cpus() -> int:

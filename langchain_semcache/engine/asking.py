@@ -20,6 +20,7 @@ from langchain_semcache.engine.commands import (
     Remove,
     Search,
     Trim,
+    Verify,
 )
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import Candidate, Entry, Selection
@@ -41,8 +42,19 @@ def embed(text: str) -> Flow[Vector | Failure]:
 
 def search(partition: str, vector: Vector, limit: int) -> Flow[Sequence[Candidate] | Failure]:
     answer = yield (command := Search(partition, vector, limit))
-    if isinstance(answer, Failure | Sequence):
+    if isinstance(answer, Failure):
         return answer
+    if isinstance(answer, Sequence):
+        return [found for found in answer if isinstance(found, Candidate)]
+    raise _unexpected(command, answer)
+
+
+def verify(question: str, stored: tuple[str, ...]) -> Flow[Sequence[float] | Failure]:
+    answer = yield (command := Verify(question, stored))
+    if isinstance(answer, Failure):
+        return answer
+    if isinstance(answer, Sequence) and len(answer) == len(stored):
+        return [found for found in answer if isinstance(found, float)]
     raise _unexpected(command, answer)
 
 

@@ -84,7 +84,7 @@ class AsyncDriver:
     def _awaited(self, command: Command) -> bool:
         if isinstance(command, Embed):
             return self._at.remembered(command) is None
-        return self._at.index_may_block or self._natively(command)
+        return self._at.may_block(command) or self._natively(command)
 
     def _natively(self, command: Command) -> bool:
         return self._async_index is not None and isinstance(command, Fetch | Search | Put)

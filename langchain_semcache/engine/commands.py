@@ -34,6 +34,14 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
+class Verify:
+    """Answered by one probability a stored question: that its answer fits this one."""
+
+    question: str
+    stored: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Put:
     """Answered by None once the entry is durable."""
 
@@ -65,8 +73,8 @@ class Failure:
     error: Exception
 
 
-Command: TypeAlias = Fetch | Embed | Search | Put | Remove | Trim
-Answer: TypeAlias = Entry | Vector | Sequence[Candidate] | int | Failure | None
+Command: TypeAlias = Fetch | Embed | Search | Verify | Put | Remove | Trim
+Answer: TypeAlias = Entry | Vector | Sequence[Candidate] | Sequence[float] | int | Failure | None
 
 Result = TypeVar("Result")
 Flow: TypeAlias = Generator[Command, Answer, Result]
@@ -76,6 +84,7 @@ STAGES = {
     Fetch: "fetch",
     Embed: "embed",
     Search: "search",
+    Verify: "verify",
     Put: "put",
     Remove: "remove",
     Trim: "trim",

@@ -1,4 +1,4 @@
-"""The decision: exact → semantic → guards → serve. Pure; yields commands, knows no backend.
+"""The decision: exact → semantic → guards → confidence → serve. Pure; knows no backend.
 
 Everything a lookup or a store does is in this file. Sync and async behave the same because both
 drivers run these generators.
@@ -31,6 +31,8 @@ from langchain_semcache.records import (
     Verdict,
 )
 from langchain_semcache.responses import ResponseCodec, refusal_to_store
+from langchain_semcache.threshold.confidence import Calibration
+from langchain_semcache.threshold.features import Observed
 from langchain_semcache.ttl import expires_at
 
 ENTRY_NAMESPACE = uuid.UUID("0c5d6c4e-6f0b-5d0a-9a64-5e3f0a1c7b21")
@@ -61,6 +63,9 @@ class Policy:
         similarity_threshold: Candidates are considered from this similarity on, inclusive.
         neighbours: How many candidates a search brings back.
         guard: The cheap refusals.
+        calibration: What makes a probability of similarity and opinion; None serves the most
+            similar candidate that no guard refuses.
+        verifies: Whether a verifier is asked for its opinion.
         codec: How responses are written down.
         now: Seconds since the epoch.
     """
@@ -70,6 +75,8 @@ class Policy:
     guard: Guard
     codec: ResponseCodec
     now: Callable[[], float]
+    calibration: Calibration | None = None
+    verifies: bool = False
 
 
 def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
@@ -79,18 +86,16 @@ def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
     if isinstance(exact, Entry):
         response = _decoded(exact, policy.codec)
         if isinstance(response, Response):
-            return _hit(exact, response, Reason.EXACT, 1.0, policy)
+            return _hit(Verdict(Candidate(exact, 1.0), Reason.EXACT), response, policy)
         trouble = response
     if query.exact_only is not None:
         return _miss(trouble.reason if trouble else query.exact_only, query, trouble=trouble)
     if trouble is not None and trouble.reason is not Reason.CORRUPT_ENTRY:
         return _miss(trouble.reason, query, trouble=trouble)
-    candidates = yield from _candidates(query, 1)
-    if not isinstance(candidates, Failure) and _worth_a_second_look(query, candidates, policy):
-        candidates = yield from _candidates(query, policy.neighbours)
-    if isinstance(candidates, Failure):
-        return _miss(candidates.reason, query, trouble=candidates)
-    decision = _decide(query, candidates, policy)
+    verdicts = yield from _verdicts(query, policy)
+    if isinstance(verdicts, Failure):
+        return _miss(verdicts.reason, query, trouble=verdicts)
+    decision = _decide(query, verdicts, policy)
     if trouble is not None and not decision.hit:
         return replace(decision, reason=trouble.reason, detail=str(trouble.error))
     return decision
@@ -99,12 +104,11 @@ def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
 def explain(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
     """What `lookup` would decide, with every candidate judged and no answer handed out."""
     decision = yield from lookup(scope, query, policy)
-    verdicts: tuple[Verdict, ...] = ()
-    if query.exact_only is None:
-        candidates = yield from _candidates(query, policy.neighbours)
-        if not isinstance(candidates, Failure):
-            verdicts = tuple(_judge(query, candidate, policy) for candidate in candidates)
-    return replace(decision, response=None, verdicts=verdicts or decision.verdicts)
+    if decision.reason is Reason.EXACT and query.exact_only is None:
+        verdicts = yield from _verdicts(query, policy)
+        if not isinstance(verdicts, Failure):
+            decision = replace(decision, verdicts=tuple(verdicts))
+    return replace(decision, response=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,42 +192,28 @@ def remove(selection: Selection, *, dry_run: bool = False) -> Flow[int]:
     return count
 
 
-def _candidates(query: Query, limit: int) -> Flow[Sequence[Candidate] | Failure]:
+def _verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]:
+    """The candidates, nearest first, each with what speaks against it."""
     vector = yield from asking.embed(query.text)
     if isinstance(vector, Failure):
         return vector
-    return (yield from asking.search(query.partition, vector, limit))
+    # Most lookups end with the nearest: it is too far, and then so are all others. Reading one
+    # record instead of several takes a third off the search.
+    candidates = yield from asking.search(query.partition, vector, 1)
+    if isinstance(candidates, Failure):
+        return candidates
+    if policy.neighbours > 1 and candidates and _near(candidates[0], policy):
+        candidates = yield from asking.search(query.partition, vector, policy.neighbours)
+        if isinstance(candidates, Failure):
+            return candidates
+    verdicts = [_screened(query, candidate, policy) for candidate in candidates]
+    if policy.calibration is None:
+        return verdicts
+    return (yield from _weighed(query, verdicts, policy.calibration, verifies=policy.verifies))
 
 
-def _worth_a_second_look(query: Query, nearest: Sequence[Candidate], policy: Policy) -> bool:
-    """Whether the nearest is not served although it is near: its neighbours may be.
-
-    Most lookups end with the nearest: it is served, or too far, and then so are all others.
-    Reading one record instead of several takes a third off the search.
-    """
-    if not nearest or policy.neighbours == 1 or not _near(nearest[0], policy):
-        return False
-    return not _decide(query, nearest, policy).hit
-
-
-def _decide(query: Query, candidates: Sequence[Candidate], policy: Policy) -> Decision:
-    verdicts: list[Verdict] = []
-    for candidate in candidates:
-        verdict = _judge(query, candidate, policy)
-        if verdict.reason is Reason.SEMANTIC:
-            response = _decoded(candidate.entry, policy.codec)
-            if isinstance(response, Response):
-                hit = _hit(candidate.entry, response, Reason.SEMANTIC, candidate.similarity, policy)
-                return replace(hit, verdicts=(*verdicts, verdict))
-            verdict = Verdict(candidate, response.reason, str(response.error))
-        verdicts.append(verdict)
-    if not verdicts:
-        return _miss(Reason.NO_CANDIDATE, query)
-    best = verdicts[0]
-    return _miss(best.reason, query, verdicts=tuple(verdicts), detail=best.detail)
-
-
-def _judge(query: Query, candidate: Candidate, policy: Policy) -> Verdict:
+def _screened(query: Query, candidate: Candidate, policy: Policy) -> Verdict:
+    """What distance and the guards say."""
     if not _near(candidate, policy):
         detail = f"similarity {candidate.similarity:.3f} < {policy.similarity_threshold:g}"
         return Verdict(candidate, Reason.BELOW_THRESHOLD, detail)
@@ -231,6 +221,57 @@ def _judge(query: Query, candidate: Candidate, policy: Policy) -> Verdict:
     if refusal is not None:
         return Verdict(candidate, refusal.reason, refusal.detail)
     return Verdict(candidate, Reason.SEMANTIC)
+
+
+def _weighed(
+    query: Query, verdicts: Sequence[Verdict], calibration: Calibration, *, verifies: bool
+) -> Flow[Sequence[Verdict]]:
+    """The verdicts with a confidence for each that stands so far; too little makes it fall."""
+    standing = [verdict for verdict in verdicts if verdict.reason is Reason.SEMANTIC]
+    opinions: Sequence[float] | Failure | None = None
+    if verifies and standing:
+        stored = tuple([verdict.candidate.entry.question for verdict in standing])
+        opinions = yield from asking.verify(query.text, stored)
+    weighed: dict[str, Verdict] = {}
+    for place, verdict in enumerate(standing):
+        entry = verdict.candidate.entry
+        if isinstance(opinions, Failure):
+            # Without the opinion that the calibration counts on, nothing is known: fail closed.
+            weighed[entry.id] = replace(verdict, reason=opinions.reason, detail=str(opinions.error))
+            continue
+        opinion = None if opinions is None else opinions[place]
+        observed = Observed(query.text, entry.question, verdict.candidate.similarity, opinion)
+        weighed[entry.id] = _confident(verdict, calibration.probability(observed), calibration.bar)
+    return [weighed.get(verdict.candidate.entry.id, verdict) for verdict in verdicts]
+
+
+def _confident(verdict: Verdict, confidence: float, bar: float) -> Verdict:
+    if confidence >= bar:
+        return replace(verdict, confidence=confidence)
+    detail = f"confidence {confidence:.3f} < {bar:g}"
+    return replace(verdict, reason=Reason.LOW_CONFIDENCE, detail=detail, confidence=confidence)
+
+
+def _decide(query: Query, verdicts: Sequence[Verdict], policy: Policy) -> Decision:
+    """Serve the surest candidate that stands and can be read; among equals the nearest."""
+    seen = list(verdicts)
+    ranked = sorted(range(len(seen)), key=lambda place: -_sureness(seen[place]))
+    for place in ranked:
+        verdict = seen[place]
+        if verdict.reason is not Reason.SEMANTIC:
+            continue
+        response = _decoded(verdict.candidate.entry, policy.codec)
+        if isinstance(response, Response):
+            return replace(_hit(verdict, response, policy), verdicts=tuple(seen))
+        seen[place] = replace(verdict, reason=response.reason, detail=str(response.error))
+    if not seen:
+        return _miss(Reason.NO_CANDIDATE, query)
+    best = seen[0]
+    return _miss(best.reason, query, verdicts=tuple(seen), detail=best.detail)
+
+
+def _sureness(verdict: Verdict) -> float:
+    return verdict.candidate.similarity if verdict.confidence is None else verdict.confidence
 
 
 def _near(candidate: Candidate, policy: Policy) -> bool:
@@ -244,15 +285,14 @@ def _decoded(entry: Entry, codec: ResponseCodec) -> Response | Failure:
         return Failure(Reason.CORRUPT_ENTRY, error)
 
 
-def _hit(
-    entry: Entry, response: Response, reason: Reason, similarity: float, policy: Policy
-) -> Decision:
+def _hit(verdict: Verdict, response: Response, policy: Policy) -> Decision:
+    entry = verdict.candidate.entry
     return Decision(
         hit=True,
-        reason=reason,
+        reason=verdict.reason,
         response=response,
-        similarity=similarity,
-        confidence=similarity,
+        similarity=verdict.candidate.similarity,
+        confidence=_sureness(verdict),
         entry_id=entry.id,
         question=entry.question,
         # A clock that was set back must not give a negative age.
@@ -269,11 +309,13 @@ def _miss(
     verdicts: tuple[Verdict, ...] = (),
     detail: str = "",
 ) -> Decision:
-    best = verdicts[0].candidate if verdicts else None
+    nearest = verdicts[0] if verdicts else None
+    best = nearest.candidate if nearest else None
     return Decision(
         hit=False,
         reason=reason,
         similarity=best.similarity if best else None,
+        confidence=nearest.confidence if nearest else None,
         entry_id=best.entry.id if best else None,
         question=best.entry.question if best else None,
         exact_only=query.exact_only,

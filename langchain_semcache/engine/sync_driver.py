@@ -58,9 +58,10 @@ class SyncDriver:
     def _call(self, command: Command, give_up_at: float) -> Answer:
         if isinstance(command, Embed):
             vector = self._embed(command.text, give_up_at)
+            self._at.check_in_time(command, give_up_at)
             self._at.recent.put(command.text, vector)
             return vector
-        if self._at.index_may_block:
+        if self._at.may_block(command):
             return self._within(self._at.pool.submit(lambda: self._at.call(command)), give_up_at)
         answer = self._at.call(command)
         self._at.check_in_time(command, give_up_at)

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from langchain_semcache.clock import Clock
 from langchain_semcache.engine.commands import (
+    STAGES,
     Answer,
     Command,
     Embed,
@@ -21,10 +22,11 @@ from langchain_semcache.engine.commands import (
     Remove,
     Search,
     Trim,
+    Verify,
 )
 from langchain_semcache.engine.gate import Gate
-from langchain_semcache.errors import BackendError, ConfigurationError
-from langchain_semcache.ports import EntryIndex, QueuedEncoder, SupportsTrim, Vector
+from langchain_semcache.errors import BackendError, ConfigurationError, VerifierUnavailable
+from langchain_semcache.ports import EntryIndex, QueuedEncoder, SupportsTrim, Vector, Verifier
 from langchain_semcache.records import Reason
 
 T = TypeVar("T")
@@ -90,6 +92,7 @@ class Workplace:
 
     Attributes:
         index_may_block: Index calls need a thread and a deadline: a network is behind them.
+        verifier_may_block: So do the verifier's: it may be anybody's.
         deadline_seconds: What one operation may take in all its backends together.
         strict: Raise what fails instead of answering with a `Failure`; for tests.
     """
@@ -98,6 +101,9 @@ class Workplace:
     encoder: QueuedEncoder
     index_gate: Gate
     encoder_gate: Gate
+    verifier: Verifier | None
+    verifier_gate: Gate
+    verifier_may_block: bool
     clock: Clock
     pool: WorkerPool
     recent: RecentVectors
@@ -106,18 +112,29 @@ class Workplace:
     strict: bool
 
     def gate(self, command: Command) -> Gate:
-        return self.encoder_gate if isinstance(command, Embed) else self.index_gate
+        match command:
+            case Embed():
+                return self.encoder_gate
+            case Verify():
+                return self.verifier_gate
+        return self.index_gate
+
+    def may_block(self, command: Command) -> bool:
+        """Whether the command needs a thread and a deadline."""
+        return self.verifier_may_block if isinstance(command, Verify) else self.index_may_block
 
     def remembered(self, command: Command) -> Vector | None:
         return self.recent.get(command.text) if isinstance(command, Embed) else None
 
     def call(self, command: Command) -> Answer:
-        """Carry out an index command on this thread."""
+        """Carry out a command of the index or the verifier on this thread."""
         match command:
             case Fetch(entry_id):
                 return self.index.fetch(entry_id, now=self.clock.now())
             case Search(partition, vector, limit):
                 return self.index.search(partition, vector, limit=limit, now=self.clock.now())
+            case Verify(question, stored):
+                return self._verify(question, stored)
             case Put(entry, vector):
                 self.index.put(entry, vector)
                 return None
@@ -140,10 +157,13 @@ class Workplace:
         What was written is written, however long it took.
 
         Raises:
-            TimeoutError: It did; the index is then left alone for a while.
+            TimeoutError: It did; the backend is then left alone for a while.
         """
-        if isinstance(command, Fetch | Search) and self.clock.monotonic() >= give_up_at:
-            raise TimeoutError("the index came back after the deadline")
+        if (
+            isinstance(command, Fetch | Search | Embed | Verify)
+            and self.clock.monotonic() >= give_up_at
+        ):
+            raise TimeoutError(f"{STAGES[type(command)]} came back after the deadline")
 
     def failed(self, command: Command, error: Exception) -> Failure:
         """The answer for an error; raised instead in strict mode."""
@@ -155,6 +175,14 @@ class Workplace:
         if self.strict:
             raise error
         return failure
+
+    def _verify(self, question: str, stored: tuple[str, ...]) -> Answer:
+        if self.verifier is None:
+            raise VerifierUnavailable("no verifier is configured")
+        opinions = [float(opinion) for opinion in self.verifier.judge(question, stored)]
+        if len(opinions) != len(stored) or not all(0 <= opinion <= 1 for opinion in opinions):
+            raise VerifierUnavailable("the verifier did not return one probability a question")
+        return opinions
 
     def _trim(self, max_entries: int, namespace: str) -> int:
         if not isinstance(self.index, SupportsTrim):

@@ -18,7 +18,7 @@ from langchain_semcache.events import EventSink
 from langchain_semcache.langchain.generations import Unstorable, to_generations, to_response
 from langchain_semcache.langchain.tenancy import current_tenant
 from langchain_semcache.langchain.wire import request_of
-from langchain_semcache.ports import Encoder, EntryIndex
+from langchain_semcache.ports import Encoder, EntryIndex, Verifier
 from langchain_semcache.records import Request
 
 ADAPTER = "langchain"
@@ -54,6 +54,7 @@ class SemanticCache(BaseCache):
         *,
         tenant: str = "",
         encoder: Encoder | str | None = None,
+        verifier: Verifier | None = None,
         index: EntryIndex | None = None,
         clock: Clock | None = None,
         sinks: Sequence[EventSink] = (),
@@ -62,14 +63,20 @@ class SemanticCache(BaseCache):
         if not isinstance(tenant, str):
             raise ConfigurationError(f"tenant must be text, not {tenant!r}")
         if isinstance(location, Semcache):
-            given = [encoder, index, clock, *sinks, *overrides]
+            given = [encoder, verifier, index, clock, *sinks, *overrides]
             if any(value is not None for value in given):
                 raise ConfigurationError("an open Semcache has its settings already; give it alone")
             self._owned = None
             self._sync = location
         else:
             self._sync = self._owned = Semcache.open(
-                location, encoder=encoder, index=index, clock=clock, sinks=sinks, **overrides
+                location,
+                encoder=encoder,
+                verifier=verifier,
+                index=index,
+                clock=clock,
+                sinks=sinks,
+                **overrides,
             )
         self._async = AsyncSemcache(self._sync.core)
         self._tenant = tenant

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from dataclasses import replace
 from datetime import timedelta
@@ -23,8 +24,9 @@ from langchain_semcache.engine.commands import (
     Remove,
     Search,
     Trim,
+    Verify,
 )
-from langchain_semcache.errors import IndexUnavailable
+from langchain_semcache.errors import IndexUnavailable, VerifierUnavailable
 from langchain_semcache.guards import Refusal
 from langchain_semcache.records import (
     Candidate,
@@ -36,6 +38,7 @@ from langchain_semcache.records import (
     Selection,
 )
 from langchain_semcache.responses import EnvelopeCodec
+from langchain_semcache.threshold.confidence import Calibration
 
 NOW = 1_000.0
 SCOPE = Scope(digest="s", namespace="n", tenant="t", model="m")
@@ -90,8 +93,9 @@ def test_an_exact_entry_is_served_without_embedding_anything():
 
 def test_the_best_candidate_from_the_threshold_on_is_served():
     close = Candidate(an_entry("close"), 0.9)
-    decision, commands = play(flow.lookup(SCOPE, QUERY, POLICY), None, VECTOR, [close])
-    assert [type(command) for command in commands] == [Fetch, Embed, Search]
+    steps = flow.lookup(SCOPE, QUERY, POLICY)
+    decision, commands = play(steps, None, VECTOR, [close], [close])
+    assert [type(command) for command in commands] == [Fetch, Embed, Search, Search]
     assert (commands[1], commands[2]) == (Embed(QUERY.text), Search("p", VECTOR, 1))
     assert decision.hit
     assert decision.reason is Reason.SEMANTIC
@@ -108,6 +112,54 @@ def test_a_candidate_below_the_threshold_is_not_served(similarity):
     assert decision.response is None
 
 
+LIKELY = Calibration(
+    encoder="e", verifier="v", floor=0.5, bar=0.8, weights={"opinion": 1.0, "bias": 0.0}
+)
+WEIGHING = replace(POLICY, similarity_threshold=0.5, calibration=LIKELY, verifies=True)
+
+
+def test_of_the_candidates_that_stand_the_surest_is_served():
+    near, sure = Candidate(an_entry("near"), 0.97), Candidate(an_entry("sure"), 0.8)
+    steps = flow.lookup(SCOPE, QUERY, WEIGHING)
+    decision, commands = play(steps, None, VECTOR, [near], [near, sure], [0.6, 0.95])
+    assert commands[-1] == Verify(QUERY.text, ("question of near", "question of sure"))
+    assert (decision.hit, decision.entry_id) == (True, "sure")
+    assert decision.confidence == pytest.approx(0.95)
+    assert [verdict.reason for verdict in decision.verdicts] == [
+        Reason.LOW_CONFIDENCE,
+        Reason.SEMANTIC,
+    ]
+
+
+def test_only_what_no_guard_refuses_is_shown_to_the_verifier():
+    def guard(question, stored):
+        return Refusal(Reason.NUMBERS_DIFFER, "1 ≠ 2") if stored.endswith("first") else None
+
+    policy = replace(WEIGHING, guard=guard)
+    first, second = Candidate(an_entry("first"), 0.99), Candidate(an_entry("second"), 0.7)
+    steps = flow.lookup(SCOPE, QUERY, policy)
+    decision, commands = play(steps, None, VECTOR, [first], [first, second], [0.3])
+    assert commands[-1] == Verify(QUERY.text, ("question of second",))
+    assert (decision.hit, decision.reason) == (False, Reason.NUMBERS_DIFFER)
+
+
+def test_a_verifier_that_fails_refuses_what_it_should_have_judged():
+    candidate = Candidate(an_entry(), 0.99)
+    down = Failure(Reason.VERIFIER_UNAVAILABLE, VerifierUnavailable("down"))
+    steps = flow.lookup(SCOPE, QUERY, WEIGHING)
+    decision, _ = play(steps, None, VECTOR, [candidate], [candidate], down)
+    assert (decision.hit, decision.reason) == (False, Reason.VERIFIER_UNAVAILABLE)
+
+
+def test_a_calibration_without_a_verifier_asks_none():
+    alone = replace(LIKELY, verifier=None, weights={"similarity": 10.0, "bias": -8.0})
+    policy = replace(WEIGHING, calibration=alone, verifies=False)
+    candidate = Candidate(an_entry(), 0.99)
+    decision, _ = play(flow.lookup(SCOPE, QUERY, policy), None, VECTOR, [candidate], [candidate])
+    assert decision.hit
+    assert decision.confidence == pytest.approx(1 / (1 + math.exp(-1.9)))
+
+
 def test_an_empty_neighbourhood_is_said_to_be_empty():
     decision, _ = play(flow.lookup(SCOPE, QUERY, POLICY), None, VECTOR, [])
     assert (decision.hit, decision.reason) == (False, Reason.NO_CANDIDATE)
@@ -120,8 +172,8 @@ def test_a_refused_candidate_makes_way_for_the_next():
     policy = replace(POLICY, guard=guard)
     first, second = Candidate(an_entry("first"), 0.99), Candidate(an_entry("second"), 0.95)
     steps = flow.lookup(SCOPE, QUERY, policy)
-    decision, commands = play(steps, None, VECTOR, [first], VECTOR, [first, second])
-    assert (commands[2], commands[4]) == (Search("p", VECTOR, 1), Search("p", VECTOR, 3))
+    decision, commands = play(steps, None, VECTOR, [first], [first, second])
+    assert (commands[2], commands[3]) == (Search("p", VECTOR, 1), Search("p", VECTOR, 3))
     assert decision.hit
     assert decision.entry_id == "second"
     assert [verdict.reason for verdict in decision.verdicts] == [
@@ -134,7 +186,7 @@ def test_a_miss_is_explained_by_its_best_candidate():
     policy = replace(POLICY, guard=lambda *_: Refusal(Reason.POLARITY_DIFFERS, "not"))
     best, other = Candidate(an_entry("best"), 0.99), Candidate(an_entry("other"), 0.5)
     steps = flow.lookup(SCOPE, QUERY, policy)
-    decision, _ = play(steps, None, VECTOR, [best], VECTOR, [best, other])
+    decision, _ = play(steps, None, VECTOR, [best], [best, other])
     assert (decision.reason, decision.detail) == (Reason.POLARITY_DIFFERS, "not")
     assert (decision.similarity, decision.entry_id) == (0.99, "best")
 
@@ -151,7 +203,7 @@ def test_a_corrupt_exact_record_is_a_miss_that_says_so_and_a_candidate_may_still
     decision, _ = play(flow.lookup(SCOPE, QUERY, POLICY), corrupt, VECTOR, [])
     assert (decision.hit, decision.reason) == (False, Reason.CORRUPT_ENTRY)
     good = Candidate(an_entry("good"), 0.97)
-    decision, _ = play(flow.lookup(SCOPE, QUERY, POLICY), corrupt, VECTOR, [good])
+    decision, _ = play(flow.lookup(SCOPE, QUERY, POLICY), corrupt, VECTOR, [good], [good])
     assert decision.entry_id == "good"
 
 
@@ -160,11 +212,10 @@ def test_a_corrupt_candidate_is_passed_over():
     good = Candidate(an_entry("good"), 0.95)
     found = [corrupt, good]
     steps = flow.lookup(SCOPE, QUERY, POLICY)
-    decision, _ = play(steps, None, VECTOR, found[:1], VECTOR, found)
+    decision, _ = play(steps, None, VECTOR, found[:1], found)
     assert decision.entry_id == "good"
-    decision, _ = play(
-        flow.lookup(SCOPE, QUERY, POLICY), None, VECTOR, [corrupt], VECTOR, [corrupt]
-    )
+    steps = flow.lookup(SCOPE, QUERY, POLICY)
+    decision, _ = play(steps, None, VECTOR, [corrupt], [corrupt])
     assert decision.reason is Reason.CORRUPT_ENTRY
 
 
@@ -189,7 +240,7 @@ def test_a_backend_that_fails_is_a_miss_with_its_reason(answers, reason):
 def test_explain_judges_every_candidate_and_hands_out_no_answer():
     far = Candidate(an_entry("far"), 0.3)
     near = Candidate(an_entry("near"), 0.95)
-    decision, _ = play(flow.explain(SCOPE, QUERY, POLICY), an_entry(), VECTOR, [near, far])
+    decision, _ = play(flow.explain(SCOPE, QUERY, POLICY), an_entry(), VECTOR, [near], [near, far])
     assert decision.hit
     assert decision.response is None
     assert [verdict.reason for verdict in decision.verdicts] == [

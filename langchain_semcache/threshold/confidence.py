@@ -1,0 +1,189 @@
+"""How likely a stored answer is right: one probability from all that was measured of two questions.
+
+A logistic regression over a handful of features, kept in a small file per encoder that anyone can
+read. It is fitted by `semcache calibrate`, on pairs with labels or on a cache's own feedback.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langchain_semcache.errors import ConfigurationError
+from langchain_semcache.threshold.features import NAMES, Observed, features
+
+FORMAT = 1
+UNTRIED_BAR = 0.9
+"""Least confidence of a hit with a verifier whose probabilities nobody has compared with labels."""
+
+_RIDGE = 1.0
+_STEPS = 50
+_CONVERGED = 1e-8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """Turns what was measured into a probability.
+
+    Attributes:
+        encoder, verifier: Identities of the models whose numbers it was fitted on; `verifier` is
+            None for a cache without one.
+        floor: Least similarity of a candidate worth judging.
+        bar: Least confidence of a hit where no error budget moves it.
+        weights: One number a feature, and "bias".
+        fitted_on: What it was fitted on, for the reader.
+    """
+
+    encoder: str
+    verifier: str | None
+    floor: float
+    bar: float
+    weights: Mapping[str, float]
+    fitted_on: str = ""
+
+    def probability(self, observed: Observed) -> float:
+        """The probability in (0, 1) that the answer to the stored question is right."""
+        total = self.weights["bias"]
+        for name, value in zip(NAMES, features(observed), strict=True):
+            total += self.weights.get(name, 0.0) * value
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+
+    def to_json(self) -> str:
+        """The file's text, for people to read."""
+        record = {
+            "format": FORMAT,
+            "encoder": self.encoder,
+            "verifier": self.verifier,
+            "floor": self.floor,
+            "bar": self.bar,
+            "weights": {name: round(weight, 5) for name, weight in self.weights.items()},
+            "fitted_on": self.fitted_on,
+        }
+        return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, *, name: str) -> Calibration:
+        """Read a file's text; `name` is what the file is called in an error.
+
+        Raises:
+            ConfigurationError: It is no calibration, or of another format.
+        """
+        try:
+            return _read(json.loads(text))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            problem = f"no {error}" if isinstance(error, KeyError) else str(error)
+            raise ConfigurationError(
+                f"{name} is no calibration ({problem}): make one with semcache calibrate"
+            ) from error
+
+
+def _read(record: Mapping[str, object]) -> Calibration:
+    if record["format"] != FORMAT:
+        raise ValueError(f"format {record['format']!r}, this release reads {FORMAT}")
+    weights = record["weights"]
+    if not isinstance(weights, dict) or "bias" not in weights:
+        raise ValueError("weights without a bias")
+    if unknown := weights.keys() - {*NAMES, "bias"}:
+        raise ValueError(f"weights of unknown features: {', '.join(sorted(unknown))}")
+    numbers = {str(name): float(weight) for name, weight in weights.items()}
+    if not all(map(math.isfinite, numbers.values())):
+        raise ValueError("a weight is not finite")
+    verifier = record["verifier"]
+    return Calibration(
+        encoder=str(record["encoder"]),
+        verifier=None if verifier is None else str(verifier),
+        floor=_share(record, "floor"),
+        bar=_share(record, "bar"),
+        weights=numbers,
+        fitted_on=str(record.get("fitted_on", "")),
+    )
+
+
+def shipped(encoder: str, verifier: str | None) -> Calibration | None:
+    """The calibration that came with this release for these models, if there is one."""
+    return _shipped().get((encoder, verifier))
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Mapping[tuple[str, str | None], Calibration]:
+    folder = resources.files(__package__) / "calibrations"
+    files = [file for file in folder.iterdir() if file.name.endswith(".json")]
+    found = [Calibration.from_json(file.read_text("utf-8"), name=file.name) for file in files]
+    return {(one.encoder, one.verifier): one for one in found}
+
+
+def as_it_is(encoder: str, verifier: str, *, floor: float) -> Calibration:
+    """For a verifier that nobody calibrated: its probability is the confidence."""
+    weights = {"opinion": 1.0, "bias": 0.0}
+    return Calibration(
+        encoder=encoder, verifier=verifier, floor=floor, bar=UNTRIED_BAR, weights=weights
+    )
+
+
+def load(path: str | Path) -> Calibration:
+    """The calibration in a file.
+
+    Raises:
+        ConfigurationError: There is no such file, or it is no calibration.
+    """
+    try:
+        text = Path(path).expanduser().read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"the calibration {path} cannot be read: {error}") from error
+    return Calibration.from_json(text, name=str(path))
+
+
+def fit(
+    observed: Sequence[Observed], right: Sequence[bool], weights: Sequence[float] | None = None
+) -> dict[str, float]:
+    """The weights of a logistic regression, by Newton's method with a small ridge.
+
+    Args:
+        observed: What was measured of each pair.
+        right: Whether the stored answer was right for it.
+        weights: How much each pair counts; all the same by default.
+
+    Raises:
+        ConfigurationError: All pairs have one label, so there is nothing to tell apart.
+    """
+    labels = np.asarray(right, dtype=np.float64)
+    if len(labels) == 0 or labels.min() == labels.max():
+        raise ConfigurationError("a calibration needs pairs of both labels, right and wrong")
+    rows = np.array([(*features(one), 1.0) for one in observed], dtype=np.float64)
+    scale = np.maximum(rows.std(axis=0), 1e-9)
+    scale[-1] = 1.0
+    counts = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+    solution = _newton(rows / scale, labels, counts) / scale
+    return dict(zip((*NAMES, "bias"), map(float, solution), strict=True))
+
+
+def _newton(
+    rows: NDArray[np.float64], labels: NDArray[np.float64], counts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    beta = np.zeros(rows.shape[1])
+    ridge = np.full(rows.shape[1], _RIDGE)
+    ridge[-1] = 0.0
+    for _ in range(_STEPS):
+        chances = 1 / (1 + np.exp(-np.clip(rows @ beta, -30, 30)))
+        slope = rows.T @ (counts * (chances - labels)) + ridge * beta
+        curve = (rows.T * (counts * chances * (1 - chances))) @ rows + np.diag(ridge + 1e-9)
+        step = np.linalg.solve(curve, slope)
+        beta -= step
+        if float(np.abs(step).max()) < _CONVERGED:
+            break
+    return beta
+
+
+def _share(record: Mapping[str, object], name: str) -> float:
+    value = record[name]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError(f"{name} is {value!r}, expected a number from 0 to 1")
+    return float(value)

@@ -1,0 +1,78 @@
+"""What confidence is computed from: numbers about two questions, each with a plain meaning."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+NAMES = (
+    "similarity",
+    "opinion",
+    "overlap",
+    "similarity_chinese",
+    "opinion_chinese",
+    "chinese",
+    "longer",
+    "short",
+)
+"""In the order of `features`."""
+
+_LEAST = 1e-4
+_SHORT = 4
+_HAN = ("\u3400", "\u9fff")
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Two questions, and what was measured of them.
+
+    Attributes:
+        similarity: Cosine of their vectors, in [0, 1].
+        opinion: The verifier's probability that one answer fits both; None without a verifier.
+    """
+
+    question: str
+    stored: str
+    similarity: float
+    opinion: float | None = None
+
+
+def features(observed: Observed) -> tuple[float, ...]:
+    """One number for each of `NAMES`."""
+    ours, theirs = units(observed.question), units(observed.stored)
+    opinion = 0.0 if observed.opinion is None else logit(observed.opinion)
+    chinese = float(_is_chinese(observed.question) and _is_chinese(observed.stored))
+    both = len(ours) + len(theirs)
+    return (
+        observed.similarity,
+        opinion,
+        2 * len(ours & theirs) / both if both else 1.0,
+        observed.similarity * chinese,
+        opinion * chinese,
+        chinese,
+        abs(math.log((1 + len(ours)) / (1 + len(theirs)))),
+        float(min(len(ours), len(theirs)) < _SHORT),
+    )
+
+
+def logit(probability: float) -> float:
+    """log(p / (1 - p)), with p kept away from 0 and 1."""
+    kept = min(1 - _LEAST, max(_LEAST, probability))
+    return math.log(kept / (1 - kept))
+
+
+@lru_cache(maxsize=256)
+def units(text: str) -> frozenset[str]:
+    """The distinct words of a text, and the characters of one that is written without spaces."""
+    found: set[str] = set()
+    for word in text.lower().split():
+        if _is_chinese(word):
+            found.update(char for char in word if char.isalnum())
+        else:
+            found.add("".join(char for char in word if char.isalnum()) or word)
+    return frozenset(found)
+
+
+def _is_chinese(text: str) -> bool:
+    return any(_HAN[0] <= char <= _HAN[1] for char in text)
