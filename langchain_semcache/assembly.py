@@ -10,10 +10,12 @@ from pathlib import Path
 from langchain_semcache.clock import Clock, SystemClock
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.encoders.batching import BatchingEncoder
+from langchain_semcache.engine.accounts import Accounts
 from langchain_semcache.engine.breaker import CircuitBreaker
 from langchain_semcache.engine.flow import Policy
 from langchain_semcache.engine.gate import Gate, ThrottledWarning
-from langchain_semcache.engine.workplace import RecentVectors, WorkerPool, Workplace
+from langchain_semcache.engine.pool import WorkerPool
+from langchain_semcache.engine.workplace import RecentVectors, Workplace
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable
 from langchain_semcache.events import EventSink
 from langchain_semcache.guards import check
@@ -29,6 +31,7 @@ from langchain_semcache.records import Reason, Request
 from langchain_semcache.request import RequestSettings, Resolved, resolve
 from langchain_semcache.responses import EnvelopeCodec
 from langchain_semcache.telemetry import Counters, FanOut
+from langchain_semcache.threshold import Budget
 from langchain_semcache.threshold.confidence import Calibration, as_it_is, load, shipped
 
 FALLBACK_THRESHOLD = 0.9
@@ -103,6 +106,9 @@ def build(
                 opened.callback(index.close)
         counters = Counters()
         sink = FanOut((counters, *sinks))
+        accounts = _accounts(config, calibration, index=index, clock=clock, sink=sink, pool=pool)
+        if accounts is not None:
+            opened.callback(accounts.close)
         return Core(
             config=config,
             workplace=Workplace(
@@ -113,6 +119,7 @@ def build(
                 verifier=verifier,
                 verifier_gate=_gate("verifier", Reason.VERIFIER_UNAVAILABLE, config, clock, sink),
                 verifier_may_block=_may_block(verifier, unsaid=True),
+                accounts=accounts,
                 clock=clock,
                 pool=pool,
                 recent=RecentVectors(),
@@ -128,6 +135,7 @@ def build(
                 now=clock.now,
                 calibration=calibration,
                 verifies=verifier is not None,
+                budgeted=accounts is not None,
             ),
             settings=settings,
             counters=counters,
@@ -263,9 +271,12 @@ def make_calibration(
     if found is None and verifier is not None:
         # Somebody's own verifier says probabilities itself.
         found = as_it_is(encoder.identity, verifier.identity, floor=_measured(encoder))
-    if found is None or config.min_confidence is None:
-        return found
-    return replace(found, bar=config.min_confidence)
+    if found is None:
+        return None
+    if config.min_confidence is not None:
+        return replace(found, bar=config.min_confidence)
+    # With a budget it is the budget that sets the bar, above the least it may ever be.
+    return replace(found, bar=found.least) if config.max_error_rate is not None else found
 
 
 def _threshold(config: SemcacheConfig, encoder: Encoder, calibration: Calibration | None) -> float:
@@ -280,6 +291,37 @@ def _measured(encoder: Encoder) -> float:
         if isinstance(encoder, SupportsThreshold)
         else FALLBACK_THRESHOLD
     )
+
+
+def _accounts(
+    config: SemcacheConfig,
+    calibration: Calibration | None,
+    *,
+    index: EntryIndex,
+    clock: Clock,
+    sink: FanOut,
+    pool: WorkerPool,
+) -> Accounts | None:
+    """The error budgets, when one is set.
+
+    Raises:
+        ConfigurationError: There is no calibration, so that nothing says what a hit risks.
+    """
+    if config.max_error_rate is None:
+        return None
+    if calibration is None:
+        raise ConfigurationError(
+            "max_error_rate needs a calibration, and none ships for this encoder: make one with "
+            "semcache calibrate, or set similarity_threshold instead"
+        )
+    budget = Budget(
+        max_error_rate=config.max_error_rate,
+        least_confidence=calibration.least,
+        shadow_share=config.shadow_share,
+    )
+    accounts = Accounts(budget, index=index, clock=clock, sink=sink, pool=pool)
+    accounts.load(config.namespace)
+    return accounts
 
 
 def _settings(config: SemcacheConfig) -> RequestSettings:

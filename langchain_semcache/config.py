@@ -120,7 +120,11 @@ class SemcacheConfig(_Settings):
         calibration: What makes a probability of similarity and opinion: "auto" (what ships for
             these models), "none" (similarity alone decides), or a file of `semcache calibrate`.
         min_confidence: Least probability of being right of a hit, in (0, 1]; None takes the one
-            in the calibration.
+            in the calibration, or leaves it to the error budget.
+        max_error_rate: Wrong answers from the cache over all requests, at most; None sets no
+            budget, and the least confidence alone decides.
+        shadow_share: Share of the would-be hits for which the model is asked as well, to see
+            whether the stored answer was right. Only with `max_error_rate`.
         neighbours: Candidates that a search brings back.
         ttl: Lifetime of an entry (timedelta or seconds); None never expires, 0 stores nothing.
         max_entries: Entries of this namespace kept at most; the oldest go first. None is unbounded.
@@ -139,6 +143,8 @@ class SemcacheConfig(_Settings):
     verifier: str = Field("auto", min_length=1)
     calibration: str = Field("auto", min_length=1)
     min_confidence: Annotated[Number, Field(gt=0, le=1)] | None = None
+    max_error_rate: Annotated[Number, Field(gt=0, le=0.5)] | None = None
+    shadow_share: Annotated[Number, Field(ge=0, le=1)] = 0.02
     neighbours: int = Field(3, ge=1, le=100)
     ttl: Lifetime = timedelta(days=1)
     max_entries: int | None = Field(None, ge=1)

@@ -59,6 +59,18 @@ class BreakerClosed:
     port: str
 
 
+@dataclass(frozen=True, slots=True)
+class BudgetTurned:
+    """A namespace fell back to exact matches, or came back from that.
+
+    `error_rate` is the estimate that turned it: wrong answers over all requests.
+    """
+
+    namespace: str
+    exact_only: bool
+    error_rate: float | None
+
+
 Event: TypeAlias = (
     LookupHit
     | LookupMissed
@@ -68,6 +80,7 @@ Event: TypeAlias = (
     | BackendFailed
     | BreakerOpened
     | BreakerClosed
+    | BudgetTurned
 )
 
 

@@ -129,6 +129,7 @@ class AsyncSemcache(Client):
 
     async def report(self, entry_id: str, *, wrong: bool) -> bool:
         """See `Semcache.report`."""
+        self._complained(entry_id, wrong=wrong)
         return bool(wrong and await self._remove(Selection(ids=(entry_id,))))
 
     async def invalidate(

@@ -144,7 +144,11 @@ class Semcache(Client):
         return self._core.workplace.index.scan(Selection(namespace=self.config.namespace))
 
     def report(self, entry_id: str, *, wrong: bool) -> bool:
-        """Feedback on a served entry; a wrong one is removed. True when something was removed."""
+        """Feedback on a served entry; a wrong one is removed. True when something was removed.
+
+        An error budget counts it, and does not serve the entry again when it should come back.
+        """
+        self._complained(entry_id, wrong=wrong)
         return bool(wrong and self._remove(Selection(ids=(entry_id,))))
 
     def invalidate(

@@ -53,6 +53,7 @@ class Client:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._clock = core.workplace.clock.monotonic
+        self._accounts = core.workplace.accounts
         self._stores = 0
 
     @property
@@ -68,10 +69,13 @@ class Client:
         self, request: Asked, stages: dict[str, float], *, explain: bool = False
     ) -> Flow[Decision]:
         resolved = self._resolve(request, stages)
+        if self._accounts is not None and not explain:
+            self._accounts.observe(resolved.scope.namespace)
         if resolved.cacheable is not None:
             return _decided(Decision(hit=False, reason=resolved.cacheable))
-        rule = flow.explain if explain else flow.lookup
-        return rule(resolved.scope, resolved.query, self._core.policy)
+        if explain:
+            return flow.explain(resolved.scope, resolved.query, self._core.policy)
+        return flow.lookup(resolved.scope, resolved.query, self._core.policy)
 
     def _plan_store(
         self,
@@ -155,6 +159,13 @@ class Client:
             source=source,
             created_before=None if age is None else now - age.total_seconds(),
         )
+
+    def _complained(self, entry_id: str, *, wrong: bool) -> None:
+        """Tell the error budget what a user says of an entry."""
+        if self._accounts is None:
+            return
+        tell = self._accounts.reported_wrong if wrong else self._accounts.cleared
+        tell(self.config.namespace, entry_id)
 
     def troubled(self, adapter: str, error: Exception) -> None:
         """Count what broke in an adapter, and warn of it once per interval.

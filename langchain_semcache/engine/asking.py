@@ -10,8 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from langchain_semcache.engine.commands import (
+    Admit,
+    Admitted,
     Answer,
+    Book,
     Command,
+    Due,
     Embed,
     Failure,
     Fetch,
@@ -56,6 +60,26 @@ def verify(question: str, stored: tuple[str, ...]) -> Flow[Sequence[float] | Fai
     if isinstance(answer, Sequence) and len(answer) == len(stored):
         return [found for found in answer if isinstance(found, float)]
     raise _unexpected(command, answer)
+
+
+def admit(namespace: str, asked: str, entry_id: str, confidence: float) -> Flow[Admitted | None]:
+    answer = yield (command := Admit(namespace, asked, entry_id, confidence))
+    if answer is None or isinstance(answer, Admitted):
+        return answer
+    raise _unexpected(command, answer)
+
+
+def due(asked: str) -> Flow[str | None]:
+    answer = yield (command := Due(asked))
+    if answer is None or isinstance(answer, str):
+        return answer
+    raise _unexpected(command, answer)
+
+
+def book(asked: str, *, wrong: bool) -> Flow[None]:
+    answer = yield (command := Book(asked, wrong))
+    if answer is not None:
+        raise _unexpected(command, answer)
 
 
 def put(entry: Entry, vector: Vector | None) -> Flow[Failure | None]:

@@ -66,6 +66,42 @@ class Trim:
 
 
 @dataclass(frozen=True, slots=True)
+class Admit:
+    """Answered by what the error budget says of a would-be hit: `Admitted`, or None without one.
+
+    `asked` is the id that the request's own answer would have.
+    """
+
+    namespace: str
+    asked: str
+    entry_id: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Answered by the id of the entry that the model's answer to `asked` is to be compared with."""
+
+    asked: str
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """Answered by None once it is noted what the comparison due for `asked` came to."""
+
+    asked: str
+    wrong: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """Answer to `Admit`: `reason` is SEMANTIC for a hit that may be served."""
+
+    reason: Reason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """What any command may be answered with: the port did not do it."""
 
@@ -73,8 +109,11 @@ class Failure:
     error: Exception
 
 
-Command: TypeAlias = Fetch | Embed | Search | Verify | Put | Remove | Trim
-Answer: TypeAlias = Entry | Vector | Sequence[Candidate] | Sequence[float] | int | Failure | None
+Ledger: TypeAlias = Admit | Due | Book
+Command: TypeAlias = Fetch | Embed | Search | Verify | Put | Remove | Trim | Ledger
+Answer: TypeAlias = (
+    Entry | Vector | Sequence[Candidate] | Sequence[float] | Admitted | str | int | Failure | None
+)
 
 Result = TypeVar("Result")
 Flow: TypeAlias = Generator[Command, Answer, Result]
@@ -85,6 +124,9 @@ STAGES = {
     Embed: "embed",
     Search: "search",
     Verify: "verify",
+    Admit: "budget",
+    Due: "budget",
+    Book: "budget",
     Put: "put",
     Remove: "remove",
     Trim: "trim",

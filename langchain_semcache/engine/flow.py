@@ -31,9 +31,13 @@ from langchain_semcache.records import (
     Verdict,
 )
 from langchain_semcache.responses import ResponseCodec, refusal_to_store
+from langchain_semcache.threshold.agreement import agree
 from langchain_semcache.threshold.confidence import Calibration
 from langchain_semcache.threshold.features import Observed
 from langchain_semcache.ttl import expires_at
+
+ANSWER_HEAD = 400
+"""Characters of an answer that are compared; an encoder's window ends soon after."""
 
 ENTRY_NAMESPACE = uuid.UUID("0c5d6c4e-6f0b-5d0a-9a64-5e3f0a1c7b21")
 """Namespace of entry ids: one (scope, fingerprint) is one point for ever."""
@@ -66,6 +70,7 @@ class Policy:
         calibration: What makes a probability of similarity and opinion; None serves the most
             similar candidate that no guard refuses.
         verifies: Whether a verifier is asked for its opinion.
+        budgeted: Whether an error budget has the last word.
         codec: How responses are written down.
         now: Seconds since the epoch.
     """
@@ -77,11 +82,13 @@ class Policy:
     now: Callable[[], float]
     calibration: Calibration | None = None
     verifies: bool = False
+    budgeted: bool = False
 
 
 def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
     """Serve the exact entry, else the best candidate that passes, else say why not."""
-    exact = yield from asking.fetch(entry_id(scope, query))
+    asked = entry_id(scope, query)
+    exact = yield from asking.fetch(asked)
     trouble: Failure | None = exact if isinstance(exact, Failure) else None
     if isinstance(exact, Entry):
         response = _decoded(exact, policy.codec)
@@ -96,19 +103,37 @@ def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
     if isinstance(verdicts, Failure):
         return _miss(verdicts.reason, query, trouble=verdicts)
     decision = _decide(query, verdicts, policy)
+    if policy.budgeted and decision.hit:
+        decision = yield from _admitted(scope, asked, query, decision)
     if trouble is not None and not decision.hit:
         return replace(decision, reason=trouble.reason, detail=str(trouble.error))
     return decision
 
 
 def explain(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
-    """What `lookup` would decide, with every candidate judged and no answer handed out."""
+    """What `lookup` would decide, with every candidate judged and no answer handed out.
+
+    The error budget is not asked: it would count.
+    """
+    policy = replace(policy, budgeted=False)
     decision = yield from lookup(scope, query, policy)
     if decision.reason is Reason.EXACT and query.exact_only is None:
         verdicts = yield from _verdicts(query, policy)
         if not isinstance(verdicts, Failure):
             decision = replace(decision, verdicts=tuple(verdicts))
     return replace(decision, response=None)
+
+
+def _admitted(scope: Scope, asked: str, query: Query, hit: Decision) -> Flow[Decision]:
+    """The hit, or the miss that the error budget makes of it."""
+    served = next(v for v in hit.verdicts if v.candidate.entry.id == hit.entry_id)
+    entry = served.candidate.entry
+    admitted = yield from asking.admit(scope.namespace, asked, entry.id, _sureness(served))
+    if admitted is None or admitted.reason is Reason.SEMANTIC:
+        return hit
+    refused = replace(served, reason=admitted.reason, detail=admitted.detail)
+    others = [verdict for verdict in hit.verdicts if verdict is not served]
+    return _miss(admitted.reason, query, verdicts=(refused, *others), detail=admitted.detail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +162,8 @@ def store(
         return StoreResult(stored=False, reason=refusal[0], detail=refusal[1])
     if terms.ttl is not None and not terms.ttl:
         return StoreResult(stored=False, reason=Reason.TTL_ZERO, detail="a lifetime of zero")
+    if policy.budgeted:
+        yield from _compared(entry_id(scope, query), response, policy)
     try:
         payload = policy.codec.encode(response)
     except (TypeError, ValueError, RecursionError) as error:
@@ -171,6 +198,21 @@ def store(
     elif terms.sweep:
         yield from asking.remove(Selection(expired_at=now), dry_run=False)
     return StoreResult(stored=True, reason=Reason.STORED, entry_id=entry.id)
+
+
+def _compared(asked: str, fresh: Response, policy: Policy) -> Flow[None]:
+    """Where this answer is due for a comparison with a stored one: make it, and book the label."""
+    due = yield from asking.due(asked)
+    stored = (yield from asking.fetch(due)) if due is not None else None
+    old = _decoded(stored, policy.codec) if isinstance(stored, Entry) else None
+    if not isinstance(old, Response) or not old.text.strip() or not fresh.text.strip():
+        return
+    one = yield from asking.embed(old.text[:ANSWER_HEAD])
+    other = yield from asking.embed(fresh.text[:ANSWER_HEAD])
+    if isinstance(one, Failure) or isinstance(other, Failure):
+        return
+    right = agree(old.text, fresh.text, float(one @ other))
+    yield from asking.book(asked, wrong=not right)
 
 
 def get(wanted: str) -> Flow[Entry | None]:

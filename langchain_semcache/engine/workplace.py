@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
 
 from langchain_semcache.clock import Clock
+from langchain_semcache.engine.accounts import Accounts
 from langchain_semcache.engine.commands import (
     STAGES,
+    Admit,
     Answer,
+    Book,
     Command,
+    Due,
     Embed,
     Failure,
     Fetch,
@@ -25,13 +25,10 @@ from langchain_semcache.engine.commands import (
     Verify,
 )
 from langchain_semcache.engine.gate import Gate
+from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.errors import BackendError, ConfigurationError, VerifierUnavailable
 from langchain_semcache.ports import EntryIndex, QueuedEncoder, SupportsTrim, Vector, Verifier
 from langchain_semcache.records import Reason
-
-T = TypeVar("T")
-
-WORKERS = 16
 
 ADMINISTRATION_SECONDS = 3600.0
 """What removing entries may take: there may be many, and no model call waits for it."""
@@ -59,33 +56,6 @@ class RecentVectors:
                 self._vectors.popitem(last=False)
 
 
-class WorkerPool:
-    """Threads of our own for what may block; made on first use and made anew after a fork."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._pool: ThreadPoolExecutor | None = None
-        self._pid = 0
-
-    def submit(self, work: Callable[[], T]) -> Future[T]:
-        return self.executor().submit(work)
-
-    def executor(self) -> ThreadPoolExecutor:
-        if self._pool is not None and self._pid == os.getpid():
-            return self._pool
-        with self._lock:
-            if self._pool is None or self._pid != os.getpid():
-                self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="semcache")
-                self._pid = os.getpid()
-            return self._pool
-
-    def close(self) -> None:
-        with self._lock:
-            pool, self._pool = self._pool, None
-        if pool is not None and self._pid == os.getpid():
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workplace:
     """Everything a driver works with.
@@ -93,6 +63,7 @@ class Workplace:
     Attributes:
         index_may_block: Index calls need a thread and a deadline: a network is behind them.
         verifier_may_block: So do the verifier's: it may be anybody's.
+        accounts: The error budgets; None where the confidence alone decides.
         deadline_seconds: What one operation may take in all its backends together.
         strict: Raise what fails instead of answering with a `Failure`; for tests.
     """
@@ -104,6 +75,7 @@ class Workplace:
     verifier: Verifier | None
     verifier_gate: Gate
     verifier_may_block: bool
+    accounts: Accounts | None
     clock: Clock
     pool: WorkerPool
     recent: RecentVectors
@@ -121,7 +93,12 @@ class Workplace:
 
     def may_block(self, command: Command) -> bool:
         """Whether the command needs a thread and a deadline."""
-        return self.verifier_may_block if isinstance(command, Verify) else self.index_may_block
+        match command:
+            case Verify():
+                return self.verifier_may_block
+            case Admit() | Due() | Book():
+                return False
+        return self.index_may_block
 
     def remembered(self, command: Command) -> Vector | None:
         return self.recent.get(command.text) if isinstance(command, Embed) else None
@@ -144,6 +121,8 @@ class Workplace:
                 return self._trim(max_entries, namespace)
             case Embed():
                 raise TypeError("the encoder is asked through its queue")
+            case Admit() | Due() | Book():
+                return self.accounts.answer(command) if self.accounts else None
 
     def too_late(self, give_up_at: float) -> Failure | None:
         """The failure to answer with when an earlier stage has used the time up: nobody else's."""

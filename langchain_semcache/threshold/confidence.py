@@ -38,6 +38,7 @@ class Calibration:
             None for a cache without one.
         floor: Least similarity of a candidate worth judging.
         bar: Least confidence of a hit where no error budget moves it.
+        least: Least confidence of a hit that an error budget may buy.
         weights: One number a feature, and "bias".
         fitted_on: What it was fitted on, for the reader.
     """
@@ -46,6 +47,7 @@ class Calibration:
     verifier: str | None
     floor: float
     bar: float
+    least: float
     weights: Mapping[str, float]
     fitted_on: str = ""
 
@@ -64,6 +66,7 @@ class Calibration:
             "verifier": self.verifier,
             "floor": self.floor,
             "bar": self.bar,
+            "least": self.least,
             "weights": {name: round(weight, 5) for name, weight in self.weights.items()},
             "fitted_on": self.fitted_on,
         }
@@ -102,6 +105,7 @@ def _read(record: Mapping[str, object]) -> Calibration:
         verifier=None if verifier is None else str(verifier),
         floor=_share(record, "floor"),
         bar=_share(record, "bar"),
+        least=_share(record, "least"),
         weights=numbers,
         fitted_on=str(record.get("fitted_on", "")),
     )
@@ -124,7 +128,12 @@ def as_it_is(encoder: str, verifier: str, *, floor: float) -> Calibration:
     """For a verifier that nobody calibrated: its probability is the confidence."""
     weights = {"opinion": 1.0, "bias": 0.0}
     return Calibration(
-        encoder=encoder, verifier=verifier, floor=floor, bar=UNTRIED_BAR, weights=weights
+        encoder=encoder,
+        verifier=verifier,
+        floor=floor,
+        bar=UNTRIED_BAR,
+        least=UNTRIED_BAR,
+        weights=weights,
     )
 
 

@@ -113,7 +113,7 @@ def test_a_candidate_below_the_threshold_is_not_served(similarity):
 
 
 LIKELY = Calibration(
-    encoder="e", verifier="v", floor=0.5, bar=0.8, weights={"opinion": 1.0, "bias": 0.0}
+    encoder="e", verifier="v", floor=0.5, bar=0.8, least=0.6, weights={"opinion": 1.0, "bias": 0.0}
 )
 WEIGHING = replace(POLICY, similarity_threshold=0.5, calibration=LIKELY, verifies=True)
 

@@ -11,7 +11,8 @@ from langchain_semcache import Reason, Request, Response, Semcache
 from langchain_semcache.client import shared
 from langchain_semcache.clock import ManualClock
 from langchain_semcache.engine import workplace
-from langchain_semcache.engine.workplace import RecentVectors, WorkerPool
+from langchain_semcache.engine.pool import WorkerPool
+from langchain_semcache.engine.workplace import RecentVectors
 from langchain_semcache.index.memory import MemoryIndex
 from langchain_semcache.records import Selection
 from langchain_semcache.testing.cache_machine import TEXTS, TableEncoder
