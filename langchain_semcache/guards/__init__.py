@@ -1,9 +1,37 @@
 """Cheap, explainable refusals: a near text that asks something else does not get the answer."""
 
-from langchain_semcache.guards import identifiers, language, numeric, order, polarity
+from langchain_semcache.guards import (
+    asking,
+    identifiers,
+    instruction,
+    language,
+    moment,
+    numeric,
+    order,
+    polarity,
+    rearrangement,
+    rearrangement_han,
+    roles,
+    scope,
+)
 from langchain_semcache.guards._reading import Reading, Refusal, read
+from langchain_semcache.guards.asker import personal
+from langchain_semcache.guards.moment import volatile
 
-_GUARDS = (numeric.check, identifiers.check, polarity.check, language.check, order.check)
+_GUARDS = (
+    numeric.check,
+    identifiers.check,
+    polarity.check,
+    language.check,
+    instruction.check,
+    moment.check,
+    asking.check,
+    scope.check,
+    order.check,
+    roles.check,
+    rearrangement.check,
+    rearrangement_han.check,
+)
 """From the cheapest and surest to the dearest."""
 
 
@@ -25,4 +53,4 @@ def check(question: str, stored: str) -> Refusal | None:
     return None
 
 
-__all__ = ["Reading", "Refusal", "check"]
+__all__ = ["Reading", "Refusal", "check", "personal", "volatile"]

@@ -96,7 +96,36 @@ OPPOSITES: tuple[tuple[list[str], list[str]], ...] = tuple(
 PARTICLES = {"in": "out", "up": "down"}
 PARTICLE_VERBS = words("log sign check opt clock zoom scale roll turn shut back plug fade lock")
 
+FIRST_NAMES = words(
+    "james john robert michael william david richard joseph thomas charles christopher daniel "
+    "matthew anthony donald steven steve paul andrew joshua kenneth kevin brian george edward "
+    "ronald timothy jason jeffrey ryan jacob gary nicholas eric jonathan stephen larry justin "
+    "scott brandon benjamin samuel gregory alexander patrick raymond dennis jerry tyler aaron "
+    "jose adam nathan henry douglas peter zachary kyle walter ethan jeremy harold keith roger "
+    "noah gerald terry sean arthur juan austin bryan louis dylan alan ralph gabriel logan albert "
+    "elijah wayne vincent philip bobby johnny bradley lucas oscar mary patricia jennifer linda "
+    "elizabeth barbara susan jessica sarah karen lisa nancy betty sandra margaret ashley kimberly "
+    "emily donna michelle carol amanda melissa deborah stephanie rebecca sharon laura cynthia "
+    "dorothy amy kathleen angela shirley emma brenda pamela nicole anna samantha katherine "
+    "christine debra rachel carolyn janet maria olivia heather helen catherine diane julie "
+    "victoria joyce lauren kelly christina evelyn judith andrea hannah megan cheryl jacqueline "
+    "martha madison teresa gloria sara janice ann kathryn abigail sophia frances alice judy "
+    "isabella julia denise danielle marilyn natalie sofia lucy ella clara ahmed mohammed ali omar "
+    "fatima ravi rahul priya anil sanjay carlos luis pedro hans klaus sven ivan olga natasha yuki "
+    "kenji carla rosa daniela martin emilia lena pierre marie sophie giulia luca"
+)
+"""Names that are hardly ever anything else, so that they are known without a capital."""
+
 CLASSES: tuple[frozenset[str], ...] = (
+    FIRST_NAMES,
+    words("christian muslim jewish hindu buddhist atheist catholic protestant sikh mormon"),
+    words(
+        "american british french german spanish italian portuguese dutch russian chinese japanese "
+        "korean indian pakistani canadian australian brazilian mexican turkish polish swedish "
+        "greek irish scottish egyptian nigerian kenyan ethiopian iranian israeli ukrainian "
+        "armenian argentinian cuban danish norwegian finnish swiss austrian belgian hungarian "
+        "vietnamese thai"
+    ),
     words("monday tuesday wednesday thursday friday saturday sunday"),
     words("today tomorrow yesterday tonight"),
     words(
@@ -118,7 +147,7 @@ CLASSES: tuple[frozenset[str], ...] = (
     ),
     words("red blue green yellow black white purple orange pink brown grey"),
     words("spring summer autumn winter"),
-    words("north south east west northern southern eastern western"),
+    words("northern southern eastern western"),
     words("mercury venus mars jupiter saturn uranus neptune pluto"),
     words(
         "china india japan germany france italy spain canada australia brazil mexico russia "
@@ -141,6 +170,7 @@ ALIASES = {
     "quarterly": "quarter", "years": "year", "yearly": "year", "annual": "year",
     "annually": "year", "rmb": "cny", "rupees": "inr", "rupee": "inr", "fb": "facebook",
     "yt": "youtube",
+    "east": "eastern", "west": "western", "north": "northern", "south": "southern",
     "gray": "grey", "ig": "instagram", "golang": "go", "nyc": "york", "2fa": "two-factor",
 }  # fmt: skip
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
+from langchain_semcache.guards._english import STOPWORDS
 from langchain_semcache.records import Reason
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "—": "-", "–": "-", "−": "-"})
+_DOUBLED = re.compile(r"''|(?<!`)``(?!`)")
 _WORD = re.compile(r"[^\W_]+(?:['.+#_-]*[^\W_]+)*(?:\+\+|#)?")
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _EDGES = " \t\r\n.?!,;:。？！，；：…~、\"'"
 _SHORTEST_STEM = 3
+ARTICLES = frozenset({"a", "an", "the"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ class Reading:
 def read(text: str) -> Reading:
     """Read `text`. Remembers the last few: one question meets several candidates."""
     plain = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+    if "''" in plain or "``" in plain:
+        plain = _DOUBLED.sub('"', plain)
     lower = plain.casefold()
     found = tuple(_WORD.findall(lower))
     return Reading(plain, lower, found, tuple(map(stem, found)), bool(_HAN.search(plain)))
@@ -71,3 +77,29 @@ def shown(items: object, limit: int = 3) -> str:
     """A few items of a collection, for `detail`."""
     listed = sorted(map(str, items)) if isinstance(items, (set, frozenset, list, tuple)) else []
     return "/".join(listed[:limit]) or "-"
+
+
+@lru_cache(maxsize=64)
+def content(reading: Reading) -> tuple[str, ...]:
+    """The stems of the words that carry meaning, in order."""
+    return tuple(
+        stem
+        for word, stem in zip(reading.words, reading.stems, strict=True)
+        if word not in STOPWORDS
+    )
+
+
+def shared(question: Reading, stored: Reading) -> float:
+    """The part of all words, articles aside, that the two have in common, from 0 to 1."""
+    ours, theirs = _bag(question), _bag(stored)
+    both = sum(min(count, theirs[word]) for word, count in ours.items() if word in theirs)
+    return 2 * both / max(1, sum(ours.values()) + sum(theirs.values()))
+
+
+@lru_cache(maxsize=64)
+def _bag(reading: Reading) -> Counter[str]:
+    return Counter(
+        stem
+        for word, stem in zip(reading.words, reading.stems, strict=True)
+        if word not in ARTICLES
+    )

@@ -12,9 +12,10 @@ from langchain_semcache.guards._chinese import (
 from langchain_semcache.guards._english import (
     ALIASES,
     CLASSES,
+    FIRST_NAMES,
     STOPWORDS,
 )
-from langchain_semcache.guards._reading import Reading, Refusal, shown, stem
+from langchain_semcache.guards._reading import ARTICLES, Reading, Refusal, shown, stem
 from langchain_semcache.records import Reason
 
 _CODE = re.compile(
@@ -30,14 +31,21 @@ _CODE = re.compile(
     r"|`[^`\n]+`",
     re.ASCII,
 )
+_MAY_BE_CODE = re.compile(r"[@/_`]|-[A-Za-z]|\w\.\w|[a-z][A-Z]")
 _QUOTED = re.compile(
     r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{2,80})'(?!\w)|「([^」]+)」|《([^》]+)》|『([^』]+)』"
 )
 _NAME = re.compile(r"(?<![.!?:\n] )(?<!^)(?<![\w'/@.-])[A-Z][\w&+#]*(?:[.-][A-Z0-9]\w*)*")
 _INNER_CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
 _LATIN_IN_HAN = re.compile(r"[a-z][a-z0-9.+#-]*", re.ASCII)
+_IS_NAME = re.compile(r"(?:Is|Was|Are|Were|is|was|are|were) [A-Z][\w'-]+ ")
+_CLASSES_OF = {
+    word: tuple(members for members in CLASSES if word in members)
+    for word in frozenset().union(*CLASSES)
+}
+_HAN_MEMBERS = frozenset().union(*HAN_CLASSES)
 _LONG_NAME = 6
-_INFLECTIONS = ("", "s", "es", "'s", "n", "an", "ian", "ns", "ans", "ish", "ese")
+_INFLECTIONS = ("", "s", "es", "'s", "n", "an", "ian", "ns", "ans", "ish", "ese", "ic", "ern")
 _SYMBOLS = re.compile(r"[^\w]+")
 
 
@@ -75,6 +83,8 @@ def _code(question: Reading, stored: Reading) -> Refusal | None:
 @lru_cache(maxsize=64)
 def code(reading: Reading) -> frozenset[str]:
     """Flags, files, e-mail addresses, URLs, names in code: as written."""
+    if not _MAY_BE_CODE.search(reading.text):
+        return frozenset()
     return frozenset(token.strip("`.,").casefold() for token in _CODE.findall(reading.text))
 
 
@@ -82,25 +92,29 @@ def _classes(question: Reading, stored: Reading) -> Refusal | None:
     """Words of one small class, of which only one can be meant: weekdays, languages, cities."""
     ours, theirs = _aliased(question), _aliased(stored)
     only_ours, only_theirs = ours - theirs, theirs - ours
-    for members in CLASSES:
+    for members in {c for word in only_ours & _CLASSES_OF.keys() for c in _CLASSES_OF[word]}:
         left, right = only_ours & members, only_theirs & members
         if left and right:
             return _refusal(left, right)
     if not (question.has_han and stored.has_han):
         return None
-    for members in HAN_CLASSES:
-        left, right = _members(question, members), _members(stored, members)
-        if left - right and right - left:
-            return _refusal(left - right, right - left)
+    here, there = _members(question), _members(stored)
+    only_here, only_there = here - there, there - here
+    for members in HAN_CLASSES if only_here and only_there else ():
+        left, right = only_here & members, only_there & members
+        if left and right:
+            return _refusal(left, right)
     return None
 
 
-def _aliased(reading: Reading) -> set[str]:
-    return {ALIASES.get(word, word).removesuffix("'s") for word in reading.words}
+@lru_cache(maxsize=64)
+def _aliased(reading: Reading) -> frozenset[str]:
+    return frozenset(ALIASES.get(word, word).removesuffix("'s") for word in reading.words)
 
 
-def _members(reading: Reading, members: frozenset[str]) -> set[str]:
-    return {member for member in members if member in reading.lower}
+@lru_cache(maxsize=64)
+def _members(reading: Reading) -> frozenset[str]:
+    return frozenset(word for word in _HAN_MEMBERS if word in reading.lower)
 
 
 @lru_cache(maxsize=64)
@@ -109,13 +123,21 @@ def names(reading: Reading) -> frozenset[str]:
 
     In a sentence where Most Words Are Capitalised, a capital says nothing.
     """
-    quoted = {_squash(next(filter(None, groups))) for groups in _QUOTED.findall(reading.text)}
+    quoted = _quoted(reading.text)
     if reading.has_han:
         return frozenset(quoted | set(_LATIN_IN_HAN.findall(reading.lower)))
     if reading.text.isupper() or _titled(reading.text):
         return frozenset(quoted)
     found = {name.casefold().removesuffix("'s") for name in _NAME.findall(reading.text)}
     return frozenset(quoted | {name for name in found if name not in STOPWORDS})
+
+
+def _quoted(text: str) -> set[str]:
+    """What stands in quotation marks, where they come in pairs."""
+    if text.count('"') % 2:
+        return set()
+    found = {_squash(next(filter(None, groups))) for groups in _QUOTED.findall(text)}
+    return found - {""}
 
 
 def _titled(text: str) -> bool:
@@ -146,7 +168,9 @@ def _missing(wanted: frozenset[str], other: Reading) -> set[str]:
 
 
 def same_name(one: str, other: str) -> bool:
-    """One word in two forms, or with a slip of the pen in a long one."""
+    """One word in two forms, or with a slip of the pen in a long one that is no other name."""
+    if one in FIRST_NAMES and other in FIRST_NAMES:
+        return one == other
     short, long = sorted((one, other), key=len)
     if len(short) > 3 and long.startswith(short) and long[len(short) :] in _INFLECTIONS:
         return True
@@ -168,15 +192,28 @@ def _one_slip(short: str, long: str) -> bool:
     return a[1:] == b[1:] or (a[2:] == b[2:] and a[:2] == b[1::-1])
 
 
+def _told(question: Reading, stored: Reading) -> bool:
+    """Whether both ask if somebody or something named is a certain thing."""
+    return (
+        _IS_NAME.match(question.text) is not None
+        and _IS_NAME.match(stored.text) is not None
+        and question.words[-1] != stored.words[-1]
+    )
+
+
 def _replaced(question: Reading, stored: Reading) -> Refusal | None:
     """A name in one sentence, another word in its place, and all else the same."""
-    if len(question.words) != len(stored.words) or question.has_han or stored.has_han:
+    if question.has_han or stored.has_han:
         return None
-    pairs = [(a, b) for a, b in zip(question.words, stored.words, strict=True) if a != b]
+    ours = [word for word in question.words if word not in ARTICLES]
+    theirs = [word for word in stored.words if word not in ARTICLES]
+    if len(ours) != len(theirs):
+        return None
+    pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
     if len(pairs) != 1:
         return None
     a, b = pairs[0]
-    named = a in names(question) or b in names(stored)
+    named = a in names(question) or b in names(stored) or _told(question, stored)
     if not named or a in STOPWORDS or b in STOPWORDS or same_name(a, b):
         return None
     return None if ALIASES.get(a, a) == ALIASES.get(b, b) else _refusal({a}, {b})

@@ -16,7 +16,9 @@ from langchain_semcache.guards.order import swap
 
 WORDS = st.sampled_from(
     "how do I turn on off the 12 13 --flag merge main into dev not never Oslo Rome from to "
-    "我 不 开 关 三 五 到 北京 。 ? , 第".split()
+    "我 不 开 关 三 五 到 北京 。 ? , 第 why when is today latest in Germany for students as a "
+    "table briefly detail Did Anna follow was followed by he her less more and used 怎么 "
+    "什么时候 把 换成 从 每月 用英文 最新 企业版 安卓上 给 english dutch".split()
 )
 TEXTS = st.lists(WORDS, max_size=12).map(" ".join) | st.text(max_size=40)
 
