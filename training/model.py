@@ -14,7 +14,9 @@ MARKS = 14
 
 
 class Verifier(nn.Module):
-    def __init__(self, features: int, width: int = WIDTH, layers: int = 1, dropout: float = 0.15):
+    """Two questions in, one logit out. `features` is the width of a token vector."""
+
+    def __init__(self, features: int, width: int = WIDTH, layers: int = 2, dropout: float = 0.12):
         super().__init__()
         self.project = nn.Linear(features, width)
         self.normal = nn.LayerNorm(width)
@@ -22,44 +24,67 @@ class Verifier(nn.Module):
         self.scale = nn.Parameter(torch.tensor([4.0, 4.0]))
         self.exact = nn.Parameter(torch.tensor([2.0, 0.0]))
         self.compare = nn.Sequential(
-            nn.Linear(width * 7 + 2 * MARKS + 2, 256), nn.GELU(), nn.Dropout(dropout), nn.Linear(256, width),
+            nn.Linear(width * 5 + 2 * MARKS + 2, 256),
+            nn.GELU(),
+            nn.Dropout(dropout),
+            nn.Linear(256, width),
         )
         self.layers = nn.ModuleList([Layer(width, dropout) for _ in range(layers)])
+        self.last = nn.LayerNorm(width)
         self.weigh = nn.Linear(width, 4)
         self.drop = nn.Dropout(dropout)
         self.judge = nn.Sequential(
-            nn.Linear(width * 6 * 3 + 1, 256), nn.GELU(), nn.Dropout(dropout), nn.Linear(256, 1),
+            nn.Linear(width * 6 * 2 + 1, 256), nn.GELU(), nn.Dropout(dropout), nn.Linear(256, 1)
         )
 
-    def forward(self, a: Tensor, b: Tensor, marks_a: Tensor, marks_b: Tensor, same: Tensor,
-                mask_a: Tensor, mask_b: Tensor, cosine: Tensor) -> Tensor:
-        """a [n, la, features], b [n, lb, features], marks [n, l, MARKS], same [n, la, lb] 0/1,
-        masks [n, l] 1 where a piece is, cosine [n] of the sentence vectors. Logits [n]."""
-        p, q = self.drop(self.normal(self.project(a))), self.drop(self.normal(self.project(b)))
-        ours, theirs, near_a, near_b, gone_a, gone_b = [], [], [], [], [], []
-        for head, scale, exact in zip(self.heads, self.scale, self.exact):
-            x, y = nn.functional.normalize(head(p), dim=-1), nn.functional.normalize(head(q), dim=-1)
+    def forward(
+        self,
+        a: Tensor,
+        b: Tensor,
+        marks_a: Tensor,
+        marks_b: Tensor,
+        same: Tensor,
+        mask_a: Tensor,
+        mask_b: Tensor,
+        cosine: Tensor,
+    ) -> Tensor:
+        """Logits [n].
+
+        Args:
+            a, b: Token vectors [n, la, features] and [n, lb, features].
+            marks_a, marks_b: [n, la, MARKS] and [n, lb, MARKS].
+            same: [n, la, lb], 1 where both pieces are the same.
+            mask_a, mask_b: [n, la] and [n, lb], 1 where a piece is and 0 in the padding.
+            cosine: [n], of the vectors of the whole texts.
+        """
+        p = self.drop(self.normal(self.project(a)))
+        q = self.drop(self.normal(self.project(b)))
+        ours, theirs = [p], [q]
+        near_a, near_b = [], []
+        for number, head in enumerate(self.heads):
+            x = nn.functional.normalize(head(p), dim=-1)
+            y = nn.functional.normalize(head(q), dim=-1)
             likeness = x @ y.transpose(1, 2)
-            logits = scale * 3 * likeness + exact * same
+            logits = self.scale[number] * 3 * likeness + self.exact[number] * same
             to_b = torch.softmax(logits.masked_fill(mask_b[:, None, :] == 0, -1e4), dim=2)
             to_a = torch.softmax(logits.masked_fill(mask_a[:, :, None] == 0, -1e4), dim=1)
-            ours.append(to_b @ q)
-            theirs.append(to_a.transpose(1, 2) @ p)
+            from_b, from_a = to_b @ q, to_a.transpose(1, 2) @ p
+            ours += [p - from_b, p * from_b]
+            theirs += [q - from_a, q * from_a]
             near_a.append((to_b * likeness).sum(2, keepdim=True))
             near_b.append((to_a * likeness).sum(1).unsqueeze(-1))
-            gone_a.append(to_b @ marks_b)
-            gone_b.append(to_a.transpose(1, 2) @ marks_a)
-        pooled = (self._side(p, ours, marks_a, gone_a[0], near_a, mask_a), self._side(q, theirs, marks_b, gone_b[0], near_b, mask_b))
-        joined = torch.cat([pooled[0] + pooled[1], torch.maximum(*pooled), (pooled[0] - pooled[1]).abs(), cosine[:, None]], dim=1)
+            if number == 0:
+                gone_a, gone_b = to_b @ marks_b, to_a.transpose(1, 2) @ marks_a
+        left = self.compare(torch.cat([*ours, marks_a, gone_a, *near_a], dim=-1))
+        right = self.compare(torch.cat([*theirs, marks_b, gone_b, *near_b], dim=-1))
+        for layer in self.layers:
+            left, right = layer(left, right, mask_a, mask_b), layer(right, left, mask_b, mask_a)
+        one, other = self._pooled(left, mask_a), self._pooled(right, mask_b)
+        joined = torch.cat([one + other, (one - other).abs(), cosine[:, None]], dim=1)
         return self.judge(joined).squeeze(1)
 
-    def _side(self, p: Tensor, partners: list[Tensor], marks: Tensor, their_marks: Tensor, near: list[Tensor], mask: Tensor) -> Tensor:
-        parts = [p]
-        for partner in partners:
-            parts += [partner, p - partner, p * partner]
-        x = self.compare(torch.cat([*parts, marks, their_marks, *near], dim=-1))
-        for layer in self.layers:
-            x = layer(x, mask)
+    def _pooled(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = self.last(x)
         weights = torch.softmax(self.weigh(x).masked_fill(mask[:, :, None] == 0, -1e4), dim=1)
         several = (weights.transpose(1, 2) @ x).flatten(1)
         total = (x * mask[:, :, None]).sum(1) / 8.0
@@ -68,20 +93,32 @@ class Verifier(nn.Module):
 
 
 class Layer(nn.Module):
-    """Self-attention within one question, before the leftovers are weighed."""
+    """Every piece looks at the pieces of its own question and of the other one."""
 
     def __init__(self, width: int, dropout: float, heads: int = 4):
         super().__init__()
         self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.feed = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
+        self.query, self.out = nn.Linear(width, width), nn.Linear(width, width)
+        self.keys = nn.ModuleList([nn.Linear(width, 2 * width) for _ in range(2)])
+        self.feed = nn.Sequential(
+            nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width)
+        )
         self.drop = nn.Dropout(dropout)
-        self.heads = heads
+        self.count = heads
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        n, length, width = x.shape
-        q, k, v = self.qkv(self.first(x)).view(n, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        logits = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
-        logits = logits.masked_fill(mask[:, None, None, :] == 0, -1e4)
-        x = x + self.drop(self.out((torch.softmax(logits, -1) @ v).transpose(1, 2).reshape(n, length, width)))
+    def forward(self, x: Tensor, y: Tensor, mask_x: Tensor, mask_y: Tensor) -> Tensor:
+        u, v = self.first(x), self.first(y)
+        query = self._split(self.query(u))
+        logits, values = [], []
+        for keys, side, mask in ((self.keys[0], u, mask_x), (self.keys[1], v, mask_y)):
+            key, value = keys(side).chunk(2, dim=-1)
+            found = query @ self._split(key).transpose(-1, -2) / query.shape[-1] ** 0.5
+            logits.append(found.masked_fill(mask[:, None, None, :] == 0, -1e4))
+            values.append(self._split(value))
+        weights = torch.softmax(torch.cat(logits, dim=-1), dim=-1)
+        seen = weights @ torch.cat(values, dim=2)
+        x = x + self.drop(self.out(seen.transpose(1, 2).flatten(2)))
         return x + self.drop(self.feed(self.second(x)))
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.count, -1)).transpose(1, 2)

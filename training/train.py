@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import argparse
+import queue
 import random
 import sys
+import threading
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -61,6 +63,21 @@ def batches(texts, rows, size, shuffle, seed=0):
     return result
 
 
+def ahead(texts, rows, order, kept):
+    """The batches, each made while the one before it is worked on."""
+    waiting = queue.Queue(4)
+
+    def fill():
+        for batch in order:
+            chosen = [rows[i] for i in batch]
+            waiting.put((chosen, collate(texts, chosen, kept.__getitem__)))
+        waiting.put(None)
+
+    threading.Thread(target=fill, daemon=True).start()
+    while (item := waiting.get()) is not None:
+        yield item
+
+
 def scores(model, texts, rows, marks_of, size=256):
     model.eval()
     out = np.empty(len(rows), np.float32)
@@ -87,7 +104,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--own", type=float, default=1.0)
     parser.add_argument("--lr", type=float, default=1e-3)
-    parser.add_argument("--layers", type=int, default=1)
+    parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
@@ -97,6 +114,11 @@ def main():
     valid = [p for p in pairs if data.held_out(p)]
     random.Random(1).shuffle(train); random.Random(1).shuffle(valid)
     valid = valid[:9000]
+    if args.made:
+        from training.templates import made
+        invented = list(made(args.made))
+        train += [p for p in invented if not data.held_out(p)]
+        valid += [p for p in invented if data.held_out(p)][:3000]
     if args.limit:
         train = train[: args.limit]
     train += [*data.with_typos(train, 0.12), *data.strangers(train, 6000)]
@@ -117,9 +139,8 @@ def main():
     label = np.array([r[2] for r in check])
     for epoch in range(args.epochs):
         model.train(); total = count = 0
-        for batch in batches(texts, learn, size, True, epoch):
-            chosen = [learn[i] for i in batch]
-            logits = model(*collate(texts, chosen, kept.__getitem__))
+        for chosen, tensors in ahead(texts, learn, batches(texts, learn, size, True, epoch), kept):
+            logits = model(*tensors)
             target = torch.tensor([r[2] for r in chosen]); weight = torch.tensor([r[3] for r in chosen])
             loss = (torch.nn.functional.binary_cross_entropy_with_logits(logits, target * 0.97 + 0.015, reduction="none") * weight).mean()
             optimiser.zero_grad(); loss.backward()
