@@ -147,6 +147,8 @@ CLASSES: tuple[frozenset[str], ...] = (
     ),
     words("red blue green yellow black white purple orange pink brown grey"),
     words("spring summer autumn winter"),
+    words("breakfast lunch dinner"),
+    words("kitchen bedroom bathroom garage hallway basement attic garden"),
     words("northern southern eastern western"),
     words("mercury venus mars jupiter saturn uranus neptune pluto"),
     words(

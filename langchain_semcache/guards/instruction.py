@@ -89,7 +89,13 @@ _WANTED = frozenset(
     "elaborately|detailed|lines|line|paragraph|paragraphs|characters|pages|poem|haiku|essay|old|"
     "song|email|e-mail|letter|story|tweet|diagram|script|bulleted|outline|easy|five".split("|")
 )
-"""Without one of these words an English sentence gives no instruction; most sentences have none."""
+"""Without one of these words an English sentence gives no instruction, and most have none."""
+_ASKED = frozenset(
+    "explain describe write give show compare list provide make create answer reply respond tell "
+    "summarize summarise say output translate teach define outline tl eli5 please name discuss "
+    "what how why who".split()
+)
+"""Without one of these, or a question mark, nothing is wanted: "they come back as a list"."""
 
 
 def check(question: Reading, stored: Reading) -> Refusal | None:
@@ -110,6 +116,8 @@ def instructions(reading: Reading) -> frozenset[str]:
     if reading.has_han:
         return _found(text, _HAN, _HAN_ALIKE)
     if _WANTED.isdisjoint(reading.words):
+        return frozenset()
+    if _ASKED.isdisjoint(reading.words) and "?" not in text:
         return frozenset()
     return _found(text, _ENGLISH, _ALIKE)
 

@@ -8,7 +8,9 @@ from functools import lru_cache
 from langchain_semcache.guards._reading import Reading, Refusal, read, shown
 from langchain_semcache.records import Reason
 
-_PERIOD = "week|month|year|quarter|season|semester|night|weekend|summer|winter|spring|fall|century"
+_PERIOD = (
+    "week|month|year|quarter|season|semester|term|night|weekend|summer|winter|spring|fall|century"
+)
 _ENGLISH = {
     "today": r"today(?:'s)?|tonight|this (?:morning|afternoon|evening)",
     "yesterday": r"yesterday(?:'s)?|last night",
@@ -19,7 +21,7 @@ _ENGLISH = {
     r"(?! (?:the|being|having|living|working|this|that|my|your)\b)"
     r"|formerly|in the past|back then|no longer|any ?more|in ancient times|historically",
     "future": r"in (?:the )?(?:near )?future|in the coming|one day|someday",
-    "period": rf"(?:this|last|next|past|previous) (?:{_PERIOD})",
+    "period": rf"(?:this|last|next|past|previous|coming) (?:{_PERIOD})",
     "present": r"now|nowadays|currently|current|at the moment|at present|these days|presently",
 }
 _WHEN = re.compile(rf"\b(?:{'|'.join(f'(?P<{k}>{v})' for k, v in _ENGLISH.items())})\b")
@@ -29,7 +31,10 @@ _SOMETHING_ELSE = re.compile(
     r"current (?:account|flow|transformer|density|source|of)|past (?:tense|participle|paper)|"
     r"not any ?more than|in today's world|used to (?:describe|refer|measure|treat))"
 )
+_ALIKE = {"coming": "next", "past": "last", "previous": "last", "term": "semester"}
+_PERIODS = re.compile(r"\b(?:coming|past(?= )|previous|term)\b")
 _WAS = re.compile(r"\b(?:was|were|did|had)\b")
+_HAD = re.compile(r"\b(?:was|were|did|had|has|have)\b")
 _HAN = {
     "今天": "今天|今日|今晚|今早|今晨",
     "昨天": "昨天|昨日|昨晚|昨夜",
@@ -87,6 +92,8 @@ def check(question: Reading, stored: Reading) -> Refusal | None:
     if ours == theirs:
         return None
     differ = (ours ^ theirs) - {"present"}
+    if differ == {"past"} and _HAD.search((question if "past" in theirs else stored).lower):
+        return None
     if differ or ("present" in ours ^ theirs and _tenses(question, stored)):
         return Refusal(Reason.TIME_DIFFERS, f"{shown(ours - theirs)} vs {shown(theirs - ours)}")
     return None
@@ -105,7 +112,7 @@ def times(reading: Reading) -> frozenset[str]:
         return frozenset(_HAN_GROUPS[m.lastgroup or ""] for m in _HAN_WHEN.finditer(reading.lower))
     text = _SOMETHING_ELSE.sub(" ", reading.lower)
     found = {m[0] if m.lastgroup == "period" else m.lastgroup or "" for m in _WHEN.finditer(text)}
-    return frozenset(found)
+    return frozenset(_PERIODS.sub(lambda match: _ALIKE[match[0]], name) for name in found)
 
 
 def volatile(question: str) -> bool:

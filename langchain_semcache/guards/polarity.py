@@ -31,7 +31,7 @@ _PLACES = {
 }
 _ENGLISH_FRIENDS = re.compile(
     r"^(?:no|well,? no|nope)\s?,|(?:don't|do not|never) forget|not only|"
-    r"can(?:no|')?t (?:wait|help)|or not\b|if not\b|why (?:don't|not)|no matter|"
+    r"can(?:no|')?t (?:wait|help)|or not\b|if not\b|or why not\b|no matter|"
     r"(?:do|does|did)(?:n't| not) (?:know|understand) (?:how|what|where|which|why|if|when)|"
     r",\s*(?:is|are|do|does|did|was|were|can|could|would|should|has|have)n't (?:it|you|they|he|she|"
     r"we|there|i)\b|\bno\.?\s*(?=\d)|not to mention|nothing but|no doubt|whether or not|"

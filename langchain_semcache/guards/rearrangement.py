@@ -22,15 +22,27 @@ _TOKEN = re.compile(r"[^\W_]+(?:['.][^\W_]+)*|,")
 _PASSIVE = re.compile(
     r"\b(?:is|are|was|were|be|been|being) (?:\w+ly )?\w+(?:ed|en|own|ung|ought)\b"
 )
+_MEANS = re.compile(
+    r"\b(?:us(?:e[ds]?|ing)|employ(?:ed|s)?|utili[sz]\w+|by \w+ing|can be|"
+    r"allows?|enables?|lets?)\b|`"
+)
 _LAST_DAY = 31
 _LEAST = 4
-_SHARED = 0.82
+_STATEMENT = 8
+"""Words; a shorter text is a request or a title, in which one part may stand before or behind."""
+_ASKS = re.compile(
+    r"^(?:(?:so|and|please|hey|in \w+|at \w+|of \w+) )*(?:who|what|which|where|when|why|how|whose|"
+    r"whom|is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|am|may|show|list|"
+    r"find|tell|give|name|set|turn|add|play|select|remind|call|open|get|create|let|want|i want|"
+    r"i need|i'd like)\b|\?"
+)
+_SHARED = 0.83
 """How much of all words the two must have in common: less is another wording."""
 _FEWEST = 0.6
 """A text so much shorter than the other cannot share that much."""
 _NEARLY_ALL = 0.88
-"""Above this a change of voice does not explain another order."""
-_LONGEST = 40
+"""Above this a change of construction does not explain another order."""
+_MOST_WORDS = 40
 _LONGEST_ITEM = 2
 
 
@@ -45,13 +57,15 @@ class Placed(NamedTuple):
 def rearranged(question: Reading, stored: Reading) -> str:
     """What has moved; empty when nothing has, or when a phrase took its preposition along."""
     shorter, longer = sorted((len(question.words), len(stored.words)))
-    if shorter < _LEAST or shorter < _FEWEST * longer:
+    if shorter < _LEAST or longer > _MOST_WORDS or shorter < _FEWEST * longer:
         return ""
     alike = shared(question, stored)
-    if alike < _SHARED or (alike < _NEARLY_ALL and _passives(question) != _passives(stored)):
+    if alike < _SHARED or (
+        alike < _NEARLY_ALL and _construction(question) != _construction(stored)
+    ):
         return ""
     ours, theirs = placed(question), placed(stored)
-    if not _LEAST <= min(len(ours), len(theirs)) <= max(len(ours), len(theirs)) <= _LONGEST:
+    if min(len(ours), len(theirs)) < _LEAST:
         return ""
     left = numbered([p.word for p in ours])
     right = {key: n for n, key in enumerate(numbered([p.word for p in theirs]))}
@@ -62,15 +76,22 @@ def rearranged(question: Reading, stored: Reading) -> str:
     moved = [(ours[a], theirs[b]) for n, (a, b) in enumerate(common) if n not in stay]
     if not moved:
         return _traded([(ours[a], theirs[b]) for a, b in common])
-    if one_block(places) and not _lost_hold(moved):
+    single = one_block(places)
+    if shorter < _STATEMENT or _asks(question) or _asks(stored):
+        if single or not _lost_hold(moved):
+            return ""
+    elif single and not _lost_hold(moved):
         return ""
     return " ".join(mine.word for mine, _ in moved[:3])
 
 
 @lru_cache(maxsize=64)
-def _passives(reading: Reading) -> int:
-    """How often something is done to something: such a change of voice moves words rightly."""
-    return len(_PASSIVE.findall(reading.lower))
+def _construction(reading: Reading) -> tuple[int, int]:
+    """How often something is done to something, or done by means of something.
+
+    "X is used to do Y" moves words rightly beside "Y can be done with X".
+    """
+    return len(_PASSIVE.findall(reading.lower)), len(_MEANS.findall(reading.lower))
 
 
 def check(question: Reading, stored: Reading) -> Refusal | None:
@@ -79,6 +100,10 @@ def check(question: Reading, stored: Reading) -> Refusal | None:
         return None
     moved = rearranged(*sorted((question, stored), key=lambda reading: reading.lower))
     return Refusal(Reason.WORD_ORDER_DIFFERS, f"moved: {moved}") if moved else None
+
+
+def _asks(reading: Reading) -> bool:
+    return _ASKS.search(reading.lower) is not None
 
 
 def _traded(common: list[tuple[Placed, Placed]]) -> str:

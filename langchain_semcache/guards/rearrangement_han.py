@@ -16,9 +16,11 @@ _LITTLE = frozenset(
     "的了在是和与及或也都就而且于之其由被把将从到对为以向给这那该个他她它们有年月日一我你吗呢啊什么怎"
 )
 _SHORTEST = 16
-_SHORTEST_QUESTION = 24
-"""Characters. Chinese questions move freely ("哪里有…", "…在哪里"); statements do not."""
-_ASKS = re.compile("[?？吗呢谁哪几怎]|什么|如何|多少|是否|为何")
+"""Characters of a statement; less is compared letter by letter for a swap."""
+_ASKS = re.compile(
+    "[?？吗呢谁哪几怎]|什么|如何|多少|是否|为何|请|[帮给]我|推荐|找[出一个到]|返回|列出|显示|计算|我[想要]|多[大长高]"
+)
+"""Questions and requests put their parts in any order; statements do not."""
 _LONGEST = 300
 _LEAST = 5
 _SHARED = 0.2
@@ -29,8 +31,9 @@ def check(question: Reading, stored: Reading) -> Refusal | None:
     """Refuse when words have changed places, other than around an "and"."""
     if not (question.has_han and stored.has_han):
         return None
-    asks = _ASKS.search(question.core) or _ASKS.search(stored.core)
-    if min(len(question.core), len(stored.core)) < (_SHORTEST_QUESTION if asks else _SHORTEST):
+    if min(len(question.core), len(stored.core)) < _SHORTEST:
+        return None
+    if _ASKS.search(question.lower) or _ASKS.search(stored.lower):
         return None
     moved = rearranged(*sorted((question, stored), key=lambda reading: reading.lower))
     return Refusal(Reason.WORD_ORDER_DIFFERS, f"moved: {moved}") if moved else None

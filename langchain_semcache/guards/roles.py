@@ -16,6 +16,7 @@ _PASSIVE = re.compile(
 _HE = {"he": "he", "him": "he", "his": "he", "himself": "he",
        "she": "she", "her": "she", "hers": "she", "herself": "she"}  # fmt: skip
 _PRONOUNS = frozenset({*_HE, "their", "they", "them"})
+_WH = frozenset({"what", "which", "who", "whom", "whose", "many", "much"})
 _PAIR = 2
 _SHARED = 0.4
 _DEED = (
@@ -62,8 +63,8 @@ def check(question: Reading, stored: Reading) -> Refusal | None:
 
 def _voice(passive: Reading, active: Reading) -> str:
     """Was A seen by B: did B see A, and not did A see B."""
-    if "by" not in passive.words or "by" in active.words:
-        return ""
+    if "by" not in passive.words or "by" in active.words or not _WH.isdisjoint(active.words):
+        return ""  # "which books did Ann write": what it is done to stands first
     match = _PASSIVE.search(passive.lower)
     if match is None or shared(passive, active) < _SHARED:
         return ""

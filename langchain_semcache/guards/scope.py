@@ -19,7 +19,8 @@ _SAYS_NOTHING = frozenset(map(stem, words(
     "world life general detail way person people order case example fact mind time place word term "
     "meaning possible everyday reality day everyone everybody anyone someone something anything "
     "thing myself yourself us question answer help addition total particular real actual whole "
-    "today now moment year history earth short brief english ever all kind sort type good best "
+    "today now moment past future year "
+    "history earth short brief english ever all kind sort type good best "
     "better lot purpose reason beginning end sense regard respect practice use own advance english "
     "only please thank thanks opinion size system usually really easily quickly first"
 )))  # fmt: skip
@@ -32,6 +33,19 @@ _CLASSES = tuple(
     if not members.isdisjoint(("android", "premium", "germany", "berlin", "python", "aws"))
 )
 _PLACED = frozenset().union(*_CLASSES)
+_GROUP_OF = {
+    stem(name): group
+    for group in (
+        "students pupils|teachers professors|children kids|adults|seniors elderly|men|women|"
+        "parents|beginners novices|experts professionals|employees staff|employers|managers|"
+        "developers|customers clients|sellers merchants|tourists visitors|residents citizens|"
+        "immigrants|doctors|nurses|patients|businesses companies|nonprofits charities|dogs|cats|"
+        "individuals|horses|birds|babies infants|toddlers|teenagers teens|runners|drivers|card|"
+        "cash|cyclists|vegans|vegetarians|diabetics|freelancers|landlords|tenants|exams|work|school"
+    ).split("|")
+    for name in group.split()
+}
+"""For whom it is: another of these is another scope."""
 _PER = re.compile(
     r"\b(?:per|a|each|every) (hour|day|week|month|quarter|year)\b(?! (?:ago|old|later|after|before|"
     r"or|from|off))|\b(hour|dai|week|month|quarter|year|annual)(?:ly|ily|y)\b|\b(annual)\b"
@@ -87,9 +101,15 @@ def _differences(question: Reading, stored: Reading) -> tuple[set[str], set[str]
     sure = {s for s in lost | gained if s.partition(" ")[2] in _PLACED}
     if sure:
         return lost & sure, gained & sure
+    if lost and gained and not (_groups(lost) and _groups(gained) - _groups(lost)):
+        return set(), set()  # a fridge may be a refrigerator
     rest_ours = here - there - _SAYS_NOTHING - _named(lost)
     rest_theirs = there - here - _SAYS_NOTHING - _named(gained)
     return (set(), set()) if rest_ours or rest_theirs else (lost, gained)
+
+
+def _groups(limits: set[str]) -> set[str]:
+    return {_GROUP_OF[word] for word in _named(limits) if word in _GROUP_OF}
 
 
 def _named(limits: set[str]) -> set[str]:

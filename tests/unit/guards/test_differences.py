@@ -42,6 +42,7 @@ what is the tax rate in Germany | what is the tax rate
 what does it cost per month | what does it cost
 is there a discount for students | is there a discount for teachers
 is there a discount for students | is there a discount
+how much sleep is good for dogs | how much sleep is good for cats
 how do I paint a wall | how do I paint a wall with a roller
 在德国怎么报税 | 怎么报税
 企业版怎么导出数据 | 怎么导出数据
@@ -104,6 +105,10 @@ how do I get used to the noise | how can I get used to noise
 how does alternating current flow | how does an alternating current flow
 what are the best beaches in the world | what are the best beaches
 what is the monthly fee | what is the fee per month
+what can I keep in a fridge | what can I keep in a refrigerator
+is there a discount for kids | is there a discount for children
+who has taught here in the past | who has taught here
+which classes are there next term | which classes are there next semester
 how do I block a number on Android | on Android, how do I block a number
 what is the tax rate in Germany | what is Germany's tax rate
 德国的税率是多少 | 在德国税率是多少
@@ -117,7 +122,11 @@ list it as a table | list it in a table
 用英语回答什么是引力 | 用英文回答什么是引力
 简单介绍一下罗马 | 简要介绍罗马
 Did Anna follow Bo? | Was Bo followed by Anna?
+why don't bees sleep | why do bees not sleep
 does stress cause insomnia | is insomnia caused by stress
+which songs did Anna write | which songs were written by Anna
+are any living room curtains open | are there any curtains open in the living room
+推荐一个评分4分以上、门票100元的景点 | 我想找一个门票100元、评分4分以上的景点
 how can I become less shy | how can I become more confident
 how can I become less invisible | how can I become more visible
 Is Lena a producer or an editor? | Is Lena an editor or a producer?
