@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from langchain_semcache.context._context import Context, Referent
 from langchain_semcache.context._mentions import is_han
 
-_SHARED, _HAN_SHARED = 0.5, 0.45  # how high a common name must rank on both sides
+_SHARED, _HAN_SHARED = 0.6, 0.45  # how high a common name must rank on both sides
 _LEAD = 0.1  # by how much it must outrank what only one of the chats names
 _HAN_UNSURE = 0.5  # Chinese names are cut by rule: a lone piece of text may be no name at all
 _IN_TAIL = 0.7
