@@ -186,6 +186,7 @@ class Client:
     def _stats(self, entries: int) -> Stats:
         lookups, stores, other = self._core.counters.snapshot()
         index = self._core.workplace.index
+        verifier = self._core.workplace.verifier
         hits = other.get("hits", 0)
         return Stats(
             entries=entries,
@@ -200,6 +201,8 @@ class Client:
             },
             index=index.describe() if isinstance(index, SupportsDescribe) else {},
             encoder=self._core.workplace.encoder.identity,
+            verifier=verifier.identity if verifier is not None else "",
+            budget=self._accounts.summary(self.config.namespace) if self._accounts else None,
         )
 
 

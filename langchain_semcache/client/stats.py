@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from langchain_semcache.threshold import Summary
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """Numbers of one cache: of the whole store, and of this process since it opened."""
+    """Numbers of one cache: of the whole store, and of this process since it opened.
+
+    `verifier` is the identity of who gives the second opinion, "" without one. `budget` is where
+    the error budget stands; None when none is set.
+    """
 
     entries: int
     hits: int
@@ -18,6 +24,8 @@ class Stats:
     failures: Mapping[str, int]
     index: Mapping[str, str | int | float | bool | None]
     encoder: str
+    verifier: str = ""
+    budget: Summary | None = None
 
     @property
     def hit_rate(self) -> float:
