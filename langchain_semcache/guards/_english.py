@@ -196,7 +196,7 @@ LANGUAGES = {
                 "del cuál en"),
     "it": words("il lo gli è sono che cosa come mio mia una per dove perché chi posso con del "
                 "della di"),
-    "pt": words("o os é são que como meu minha um uma para onde porque quem posso com do da em "
+    "pt": words("o os é são que como meu minha um uma para onde porque quem posso com da em "
                 "qual não"),
     "nl": words("de het is zijn wat hoe ik mijn een en voor waar waarom wie kan niet met op van"),
 }  # fmt: skip

@@ -47,6 +47,9 @@ _DIGITS = re.compile(
 )
 _DIGIT = re.compile(r"\d")
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})(?![\d.])")
+_EITHER = re.compile(r"(?<=\d{3})/(?=\d{3})")
+"""500/1000 is two amounts, 1/2 a fraction."""
+_TOP = re.compile(r"(?:\btop|前)[\s-]?$")
 _HAN_MONTH = re.compile(r"(?<!\d)(\d{1,2})月")
 _WORD = "|".join([*NUMERALS, *MULTIPLIERS])
 _SPELLED = re.compile(
@@ -103,7 +106,7 @@ def numbers(reading: Reading) -> tuple[Number, ...]:
     text = reading.lower
     found: list[Number] = []
     if _DIGIT.search(text):
-        text = _ISO.sub(r"\1年\2月 \3", text)
+        text = _EITHER.sub(" ", _ISO.sub(r"\1年\2月 \3", text))
         found += [_month(int(month)) for month in _HAN_MONTH.findall(text)]
         found += [_of_digits(match) for match in _DIGITS.finditer(_HAN_MONTH.sub(" ", text))]
     if reading.has_han:
@@ -124,6 +127,8 @@ def _of_digits(match: re.Match[str]) -> Number:
     if ":" in raw or "/" in raw or raw.count(".") > 1:
         return Number(sign + raw, unit)
     plain = Decimal(raw.replace(",", ""))
+    if _TOP.search(match.string, max(0, match.start() - 5), match.start()):
+        return Number(_spelled(plain), unit, weak=True)  # the top 10 are the best
     if scale:
         plain *= SUFFIXES[scale]
     elif "." in raw and not unit:

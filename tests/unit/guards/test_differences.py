@@ -132,6 +132,9 @@ how can I become less invisible | how can I become more visible
 Is Lena a producer or an editor? | Is Lena an editor or a producer?
 茶和咖啡健康吗 | 咖啡和茶健康吗
 运动鞋和休闲鞋有什么区别 | 休闲鞋和运动鞋有什么区别
+what are the top 10 lakes in Norway | what are the best lakes in Norway
+why were the 500 and 1000 notes withdrawn | why were the 500/1000 notes withdrawn
+what is an em dash and how do I type it | do em dashes have a key, and how do I type one
 Who was Elisabeth Taylor | Who was Elizabeth Taylor
 what is Kubernetes | what is Kubernets
 """
