@@ -18,7 +18,7 @@ from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.engine.workplace import RecentVectors, Workplace
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable
 from langchain_semcache.events import EventSink
-from langchain_semcache.guards import check
+from langchain_semcache.guards import check, personal
 from langchain_semcache.ports import (
     BlockingPort,
     Encoder,
@@ -59,13 +59,18 @@ class Core:
         """
         _check(request)
         encoder = self.workplace.encoder
-        return resolve(
+        resolved = resolve(
             request,
             settings=self.settings,
             encoder_identity=encoder.identity,
             count_tokens=encoder.count_tokens,
             max_tokens=encoder.max_tokens,
         )
+        query = resolved.query
+        if query.exact_only is None and personal(query.text):
+            query = replace(query, exact_only=Reason.PERSONAL_QUESTION)
+            resolved = replace(resolved, query=query)
+        return resolved
 
     def close(self) -> None:
         """Release what this cache opened; closing twice is harmless."""
@@ -335,6 +340,7 @@ def _settings(config: SemcacheConfig) -> RequestSettings:
         secret_parameters=key.secret_parameters,
         question_pattern=key.question_pattern,
         detect_templates=key.detect_templates,
+        compare_history=key.compare_history,
         max_question_bytes=key.max_question_bytes,
     )
 

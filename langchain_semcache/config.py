@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from langchain_semcache.errors import ConfigurationError
+from langchain_semcache.records import BOOKS
 from langchain_semcache.request import RequestSettings
 from langchain_semcache.request.canonical import nfc
 from langchain_semcache.ttl import checked_ttl
@@ -86,6 +87,8 @@ class KeySettings(_Settings):
         question_pattern: Regular expression with a group named `question`, for prompts that wrap
             the question in a template: the group is compared by meaning, the rest exactly.
         detect_templates: Find the question by itself in the usual templates ("Question: …").
+        compare_history: Compare what a question refers to in its chat ("cancel it", "它多少钱");
+            otherwise the whole chat has to be the same.
         max_question_bytes: A longer question (in UTF-8) is matched exactly only.
     """
 
@@ -95,6 +98,7 @@ class KeySettings(_Settings):
     secret_parameters: frozenset[str] = frozenset()
     question_pattern: str | None = None
     detect_templates: bool = True
+    compare_history: bool = True
     max_question_bytes: int = Field(600, ge=1)
 
     @field_validator("question_pattern")
@@ -127,6 +131,8 @@ class SemcacheConfig(_Settings):
             whether the stored answer was right. Only with `max_error_rate`.
         neighbours: Candidates that a search brings back.
         ttl: Lifetime of an entry (timedelta or seconds); None never expires, 0 stores nothing.
+        volatile_ttl: Lifetime at most of an answer that changes by the day ("today", "the latest",
+            现在); 0 stores none.
         max_entries: Entries of this namespace kept at most; the oldest go first. None is unbounded.
         graph_from: Entries from which the embedded store builds its search graph.
         deadline_seconds: What a lookup or a store may take in its backends before it is given up.
@@ -147,6 +153,7 @@ class SemcacheConfig(_Settings):
     shadow_share: Annotated[Number, Field(ge=0, le=1)] = 0.02
     neighbours: int = Field(3, ge=1, le=100)
     ttl: Lifetime = timedelta(days=1)
+    volatile_ttl: Lifetime = timedelta(minutes=10)
     max_entries: int | None = Field(None, ge=1)
     graph_from: int = Field(20_000, ge=100)
     deadline_seconds: Seconds = 2.0
@@ -169,6 +176,8 @@ class SemcacheConfig(_Settings):
     @field_validator("namespace")
     @classmethod
     def _normal(cls, namespace: str) -> str:
+        if namespace == BOOKS:
+            raise ValueError(f"{BOOKS} is where the cache keeps its own books; take another name")
         return nfc(namespace)
 
     def __repr_args__(self) -> Iterable[tuple[str | None, object]]:

@@ -15,6 +15,10 @@ RawMessage: TypeAlias = "Mapping[str, object] | Message"
 """What callers may pass as a message: an OpenAI-style mapping or a `Message`."""
 
 
+BOOKS = "semcache:books"
+"""The namespace of what the cache writes down about itself; no lookup and no `clear` reaches it."""
+
+
 class Reason(StrEnum):
     """Why a decision came out as it did. Stable: names are only ever added."""
 
@@ -29,6 +33,7 @@ class Reason(StrEnum):
     POLARITY_DIFFERS = "polarity_differs"
     WORD_ORDER_DIFFERS = "word_order_differs"
     LANGUAGE_DIFFERS = "language_differs"
+    CONTEXT_DIFFERS = "context_differs"
     LOW_CONFIDENCE = "low_confidence"
     BUDGET_SPENT = "budget_spent"
     REPORTED_WRONG = "reported_wrong"
@@ -44,6 +49,7 @@ class Reason(StrEnum):
     MEDIA = "media"
     UNKNOWN_CONTENT = "unknown_content"
     BEYOND_WINDOW = "beyond_window"
+    PERSONAL_QUESTION = "personal_question"
     # Misses because something is off, broken or unreadable.
     BYPASSED = "bypassed"
     UNIDENTIFIABLE = "unidentifiable"
@@ -154,6 +160,8 @@ class Query:
             partition only, so a follow-up is never answered from another conversation.
         exact_only: Set when meaning cannot be compared safely; says why.
         call_ids: Tool-call ids of the conversation, which a storable reply must not mention.
+        turns: What was said before, as (role, text), where it is compared and not a part of the
+            partition.
     """
 
     text: str
@@ -161,6 +169,7 @@ class Query:
     partition: str
     exact_only: Reason | None = None
     call_ids: tuple[str, ...] = ()
+    turns: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +198,9 @@ class Entry:
     """One stored answer: one point in the index.
 
     Times are seconds since the epoch. `expires_at` is None for an entry that never expires.
-    `payload` is the encoded response (see `responses/`). `vector` is never carried.
+    `payload` is the encoded response (see `responses/`). `vector` is never carried. `context` is
+    what the question needs of its chat, as `context.Context` writes it; empty where nothing had
+    been said before.
     """
 
     id: str
@@ -205,6 +216,7 @@ class Entry:
     expires_at: float | None = None
     tags: tuple[str, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import TypeAlias, TypeVar
 
@@ -21,6 +22,7 @@ from langchain_semcache.events import (
     LookupMissed,
     StoreSkipped,
 )
+from langchain_semcache.guards import volatile
 from langchain_semcache.ports import SupportsDescribe
 from langchain_semcache.records import (
     Decision,
@@ -88,7 +90,15 @@ class Client:
         if resolved.cacheable is not None:
             return _decided(StoreResult(stored=False, reason=resolved.cacheable))
         reply = response() if callable(response) else response
+        terms = self._shortened(terms, resolved.query.text)
         return flow.store(resolved.scope, resolved.query, reply, self._core.policy, terms)
+
+    def _shortened(self, terms: flow.Terms, question: str) -> flow.Terms:
+        """What changes by the day is not kept for long, however long it was asked to be kept."""
+        most = self.config.volatile_ttl
+        if most is None or (terms.ttl is not None and terms.ttl <= most) or not volatile(question):
+            return terms
+        return replace(terms, ttl=most)
 
     def _resolve(self, request: Asked, stages: dict[str, float]) -> Resolved:
         if isinstance(request, Resolved):

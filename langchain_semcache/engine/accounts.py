@@ -21,7 +21,7 @@ from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.events import BudgetTurned, EventSink
 from langchain_semcache.ports import EntryIndex
-from langchain_semcache.records import Entry, Reason
+from langchain_semcache.records import BOOKS, Entry, Reason
 from langchain_semcache.threshold import (
     Admission,
     Budget,
@@ -42,9 +42,6 @@ from langchain_semcache.threshold import (
     summary,
     to_json,
 )
-
-BOOKS = "semcache:books"
-"""The namespace of what the cache writes down about itself; no lookup and no `clear` reaches it."""
 
 _ROOT = uuid.UUID("7d0c1d0e-6a0c-5f0a-8d57-0c9e4a7f6b11")
 REVIEW_EVERY = 50

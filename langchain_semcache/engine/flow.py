@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol
 
+from langchain_semcache.context import Context, Difference, compare, summarise
 from langchain_semcache.engine import asking
 from langchain_semcache.engine.commands import Failure, Flow
 from langchain_semcache.errors import CorruptEntry, IndexUnavailable
@@ -184,6 +185,7 @@ def store(
         tenant=scope.tenant,
         model=scope.model,
         question=query.text,
+        context=summarise(query.turns, query.text).to_json() if query.turns else "",
         payload=payload,
         created_at=now,
         expires_at=expires_at(terms.ttl, now=now),
@@ -262,7 +264,20 @@ def _screened(query: Query, candidate: Candidate, policy: Policy) -> Verdict:
     refusal = policy.guard(query.text, candidate.entry.question)
     if refusal is not None:
         return Verdict(candidate, refusal.reason, refusal.detail)
+    difference = _other_chat(query, candidate.entry)
+    if difference is not None:
+        return Verdict(candidate, Reason.CONTEXT_DIFFERS, difference.detail)
     return Verdict(candidate, Reason.SEMANTIC)
+
+
+def _other_chat(query: Query, stored: Entry) -> Difference | None:
+    """Whether the two questions lean on different things that were said before them."""
+    if not query.turns and not stored.context:
+        return None
+    theirs = Context.from_json(stored.context) if stored.context else summarise((), stored.question)
+    if theirs is None:
+        return Difference("the stored chat was summarised by another release")
+    return compare(summarise(query.turns, query.text), theirs)
 
 
 def _weighed(

@@ -24,7 +24,7 @@ from uuid import UUID
 from langchain_semcache.errors import CorruptEntry
 from langchain_semcache.records import Entry, Selection
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Version of the payload layout. Another layout gets another number."""
 
 VECTOR: Final = "q"
@@ -42,6 +42,7 @@ FIELD_NAMESPACE: Final = "namespace"
 FIELD_TENANT: Final = "tenant"
 FIELD_MODEL: Final = "model"
 FIELD_QUESTION: Final = "question"
+FIELD_CONTEXT: Final = "context"
 FIELD_RESPONSE: Final = "response"
 FIELD_CREATED_AT: Final = "created_at"
 FIELD_EXPIRES_AT: Final = "expires_at"
@@ -59,6 +60,7 @@ _TEXTS: Final = (
     FIELD_TENANT,
     FIELD_MODEL,
     FIELD_QUESTION,
+    FIELD_CONTEXT,
     FIELD_RESPONSE,
 )
 
@@ -184,6 +186,7 @@ def require_storable(entry: Entry) -> None:
         ("tenant", entry.tenant),
         ("model", entry.model),
         ("question", entry.question),
+        ("context", entry.context),
         *(("tags", tag) for tag in _sequence("tags", entry.tags)),
         *(
             ("sources", text)
@@ -213,6 +216,7 @@ def to_payload(entry: Entry) -> dict[str, PayloadValue]:
         FIELD_TENANT: entry.tenant,
         FIELD_MODEL: entry.model,
         FIELD_QUESTION: entry.question,
+        FIELD_CONTEXT: entry.context,
         FIELD_RESPONSE: base64.b64encode(entry.payload).decode("ascii"),
         FIELD_CREATED_AT: float(entry.created_at),
         FIELD_EXPIRES_AT: NEVER if expires_at is None else min(float(expires_at), NEVER),
@@ -246,21 +250,20 @@ def from_payload(payload: Mapping[str, object] | None, *, entry_id: str = "?") -
 def _decode(record: Mapping[str, object]) -> Entry:
     if record[FIELD_FORMAT] != FORMAT:
         raise ValueError(f"format {record[FIELD_FORMAT]!r}, this release reads {FORMAT}")
-    entry_id, scope, partition, fingerprint, namespace, tenant, model, question, response = [
-        _text(record, field) for field in _TEXTS
-    ]
+    texts = {field: _text(record, field) for field in _TEXTS}
     created, expires = _texts(record, FIELD_TIMES)
     names, digests = _texts(record, FIELD_SOURCE_IDS), _texts(record, FIELD_SOURCE_DIGESTS)
     return Entry(
-        id=entry_id,
-        scope=scope,
-        partition=partition,
-        fingerprint=fingerprint,
-        namespace=namespace,
-        tenant=tenant,
-        model=model,
-        question=question,
-        payload=binascii.a2b_base64(response, strict_mode=True),
+        id=texts[FIELD_ID],
+        scope=texts[FIELD_SCOPE],
+        partition=texts[FIELD_PARTITION],
+        fingerprint=texts[FIELD_FINGERPRINT],
+        namespace=texts[FIELD_NAMESPACE],
+        tenant=texts[FIELD_TENANT],
+        model=texts[FIELD_MODEL],
+        question=texts[FIELD_QUESTION],
+        context=texts[FIELD_CONTEXT],
+        payload=binascii.a2b_base64(texts[FIELD_RESPONSE], strict_mode=True),
         created_at=float(created),
         expires_at=float(expires) if expires else None,
         tags=tuple(_texts(record, FIELD_TAGS)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,20 @@ from langchain_semcache.request.settings import RequestSettings
 from langchain_semcache.request.template import Split, split_question
 from langchain_semcache.request.transformation import instructs
 
-KEY_VERSION = 1
+_SPEAKERS = ("user", "assistant")
+_STANDING = re.compile(
+    r"\b(?:from now on|from here on|for the rest of|always|every (?:answer|reply|time)|pretend|"
+    r"act as|role-?play|imagine you|you are (?:a|an|my|the)\b|(?:answer|reply|respond|write|speak) "
+    r"(?:only |always )?(?:in|as|like|with)\b|call me|my name is|remember (?:that|this|my)|"
+    r"keep (?:it|your answers)|stop (?:using|being)|don't use|be (?:brief|concise|polite|funny))"
+    r"|从现在|从此|以后都|之后都|接下来都|一直用|总是|每次|扮演|假装|你是(?:一|我)|"
+    r"用.{1,8}(?:回答|回复|说话|口吻)|叫我|我叫|我的名字|记住|请记得|不要用|别用|"
+    r"回答(?:要|得|尽量|简)",
+    re.IGNORECASE,
+)
+"""How to answer from then on."""
+
+KEY_VERSION = 2
 """Version of the key format. A change to any digest in the golden file is a new version."""
 
 
@@ -60,7 +74,11 @@ def resolve(
     scope = _scope(request, settings, (encode_strings(parameters), encoder_identity, *system))
     turn = _last_user_turn(conversation.messages)
     split, rest = _question(conversation.messages, turn, settings)
-    around = [*encoded[:turn], rest, *encoded[turn + 1 :]] if turn >= 0 else encoded
+    said = _said(conversation.messages[: max(turn, 0)], settings)
+    spoken = {place for place, message in said}
+    around = [text for place, text in enumerate(encoded) if place not in spoken]
+    if turn >= 0:
+        around[turn - len(said)] = rest
     reason = _exact_only(conversation, turn, split.question) or split.exact_only
     if reason is None and settings.detect_templates and _is_material(conversation.messages, turn):
         reason = Reason.UNKNOWN_CONTENT
@@ -72,6 +90,7 @@ def resolve(
         partition=digest("partition", scope.digest, *around),
         exact_only=reason,
         call_ids=tuple(conversation.findings.call_ids),
+        turns=tuple([(message.role, message.text) for _, message in said]),
     )
     cacheable, detail = _cacheable(conversation, writer.unidentifiable)
     return Resolved(scope=scope, query=query, cacheable=cacheable, detail=detail)
@@ -90,6 +109,30 @@ def _scope(request: Request, settings: RequestSettings, shaping: tuple[str, ...]
     model = nfc(request.model)
     key = digest("scope", str(KEY_VERSION), namespace, tenant, request.surface, model, *shaping)
     return Scope(digest=key, namespace=namespace, tenant=tenant, model=model)
+
+
+def _said(before: Sequence[Message], settings: RequestSettings) -> Sequence[tuple[int, Message]]:
+    """The messages before the question that are compared, instead of having to be equal.
+
+    None where somebody laid down how to answer from then on, or speaks under a name: that changes
+    every later answer, whatever the question refers to. Messages of the user right before the
+    question are a part of it.
+    """
+    if not settings.compare_history:
+        return ()
+    places = range(len(before))
+    last = max((place for place in places if before[place].role == "assistant"), default=-1)
+    said = [(place, before[place]) for place in places if before[place].role in _SPEAKERS]
+    said = [(place, message) for place, message in said if place <= last]
+    if any(message.name is not None for _, message in said):
+        return ()
+    if any(_lays_down(message.text) for _, message in said if message.role == "user"):
+        return ()
+    return said
+
+
+def _lays_down(text: str) -> bool:
+    return _STANDING.search(text) is not None or instructs(text)
 
 
 def _last_user_turn(messages: Sequence[Message]) -> int:

@@ -25,6 +25,8 @@ class RequestSettings:
             identical for two questions to be compared at all.
         detect_templates: Find the question by itself in the usual templates: a section that is
             labelled "Question:", "Query:", "User:", "问题：" …, or a <question> tag.
+        compare_history: Compare what a question refers to in its chat, instead of requiring the
+            whole chat to be the same.
         max_question_bytes: A longer question (in UTF-8) is matched exactly only: in a long text
             the one word that matters does not move the vector.
     """
@@ -37,6 +39,7 @@ class RequestSettings:
     secret_parameters: frozenset[str] = frozenset()
     question_pattern: str | None = None
     detect_templates: bool = True
+    compare_history: bool = True
     max_question_bytes: int = 600
     secret_names: frozenset[str] = field(init=False, repr=False, compare=False)
     compiled_pattern: re.Pattern[str] | None = field(init=False, repr=False, compare=False)

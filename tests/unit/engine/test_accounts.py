@@ -8,10 +8,9 @@ import pytest
 
 from langchain_semcache import ConfigurationError, Reason, Request, Response, Semcache
 from langchain_semcache.clock import ManualClock
-from langchain_semcache.engine.accounts import BOOKS
 from langchain_semcache.events import BudgetTurned
 from langchain_semcache.index.memory import MemoryIndex
-from langchain_semcache.records import Selection
+from langchain_semcache.records import BOOKS, Selection
 from langchain_semcache.testing.fakes import ScriptedEncoder
 from langchain_semcache.threshold import Mode
 from langchain_semcache.threshold.confidence import Calibration
