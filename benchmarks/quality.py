@@ -5,7 +5,9 @@
     python benchmarks/quality.py conversations         # follow-up questions
     python benchmarks/quality.py cost                  # milliseconds
     python benchmarks/quality.py all --json out.json   # everything, with counts and curves
-    python benchmarks/quality.py all --sample 200 --seeds 3    # a look, in half a minute
+    python benchmarks/quality.py all --sample 60 --seeds 2     # a look, in half a minute
+
+On two free cores the whole takes about a quarter of an hour, most of it for pairs and streams.
 
 `--data` is the folder of labelled files, which are not part of the project (default
 `../shared/data`). Whatever has a bar to tune is tuned on the even rows of a file and reported on
@@ -41,6 +43,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from subprocess import SubprocessError
 
 import _quality_conversations as conversations
 import _quality_cost as cost
@@ -90,7 +93,7 @@ def run(names: Sequence[str], setup: Setup) -> dict[str, list[Row]]:
         start = time.perf_counter()
         try:
             head, rows, notes = PARTS[name](setup)
-        except (ConfigurationError, OSError) as error:
+        except (ConfigurationError, OSError, SubprocessError) as error:
             print(f"\n## {name}\n\nnot run: {error}", flush=True)
             continue
         print(f"\n## {name}\n\n{table(head, rows)}\n\n{chr(10).join(notes)}")
