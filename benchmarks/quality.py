@@ -7,7 +7,8 @@
     python benchmarks/quality.py all --json out.json   # everything, with counts and curves
     python benchmarks/quality.py all --sample 60 --seeds 2     # a look, in half a minute
 
-On two free cores the whole takes about a quarter of an hour, most of it for pairs and streams.
+On two cores the whole takes about a quarter of an hour, most of it for pairs and streams. Set
+OPENBLAS_NUM_THREADS=1: numpy's threads make the small searches of a stream twice as slow.
 
 `--data` is the folder of labelled files, which are not part of the project (default
 `../shared/data`). Whatever has a bar to tune is tuned on the even rows of a file and reported on
