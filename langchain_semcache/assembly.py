@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from langchain_semcache.clock import Clock, SystemClock
 from langchain_semcache.config import SemcacheConfig
+from langchain_semcache.context import is_standalone
 from langchain_semcache.encoders.batching import BatchingEncoder
 from langchain_semcache.engine.accounts import Accounts
 from langchain_semcache.engine.breaker import CircuitBreaker
@@ -27,12 +29,22 @@ from langchain_semcache.ports import (
     SupportsThreshold,
     Verifier,
 )
-from langchain_semcache.records import Reason, Request
-from langchain_semcache.request import RequestSettings, Resolved, resolve
+from langchain_semcache.records import Query, Reason, Request
+from langchain_semcache.request import (
+    RequestSettings,
+    Resolved,
+    resolve,
+    tells_of_themselves,
+    with_exact_history,
+)
 from langchain_semcache.responses import EnvelopeCodec
 from langchain_semcache.telemetry import Counters, FanOut
 from langchain_semcache.threshold import Budget
 from langchain_semcache.threshold.confidence import Calibration, as_it_is, load, shipped
+from langchain_semcache.windows import split
+
+LONGEST = 4_000
+"""Characters of a question that is compared by meaning at all, window by window."""
 
 FALLBACK_THRESHOLD = 0.9
 """For an encoder nobody measured: strict enough that unrelated questions do not meet."""
@@ -67,10 +79,22 @@ class Core:
             max_tokens=encoder.max_tokens,
         )
         query = resolved.query
+        if query.exact_only is Reason.BEYOND_WINDOW and len(query.text) <= LONGEST:
+            query = self._in_windows(query)
         if query.exact_only is None and personal(query.text):
             query = replace(query, exact_only=Reason.PERSONAL_QUESTION)
-            resolved = replace(resolved, query=query)
-        return resolved
+        if query.turns and tells_of_themselves(query) and is_standalone(query.text):
+            # What the question refers to is compared, but not for whom it is asked.
+            query = with_exact_history(query)
+        return resolved if query is resolved.query else replace(resolved, query=query)
+
+    def _in_windows(self, query: Query) -> Query:
+        """A long question in windows; in a partition of its own, where no short one is met."""
+        windows = self.policy.split(query.text)
+        if not windows:
+            return query
+        partition = f"{query.partition}-windows"
+        return replace(query, windows=windows, partition=partition, exact_only=None)
 
     def close(self) -> None:
         """Release what this cache opened; closing twice is harmless."""
@@ -81,7 +105,7 @@ def build(
     config: SemcacheConfig,
     *,
     encoder: Encoder | str | None = None,
-    verifier: Verifier | None = None,
+    verifier: Verifier | str | None = None,
     index: EntryIndex | None = None,
     clock: Clock | None = None,
     sinks: Sequence[EventSink] = (),
@@ -101,7 +125,8 @@ def build(
         opened.callback(pool.close)
         if encoder is None or isinstance(encoder, str):
             encoder = make_encoder(encoder or config.encoder)
-        verifier = verifier or make_verifier(config.verifier, encoder)
+        if verifier is None or isinstance(verifier, str):
+            verifier = make_verifier(verifier or config.verifier, encoder)
         calibration = make_calibration(config, encoder, verifier)
         queued = BatchingEncoder(encoder)
         opened.callback(queued.close)
@@ -138,6 +163,9 @@ def build(
                 guard=check,
                 codec=EnvelopeCodec(),
                 now=clock.now,
+                split=partial(
+                    split, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens
+                ),
                 calibration=calibration,
                 verifies=verifier is not None,
                 budgeted=accounts is not None,

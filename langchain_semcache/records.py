@@ -34,6 +34,7 @@ class Reason(StrEnum):
     WORD_ORDER_DIFFERS = "word_order_differs"
     LANGUAGE_DIFFERS = "language_differs"
     CONTEXT_DIFFERS = "context_differs"
+    LONG_TEXT_DIFFERS = "long_text_differs"
     LOW_CONFIDENCE = "low_confidence"
     BUDGET_SPENT = "budget_spent"
     REPORTED_WRONG = "reported_wrong"
@@ -162,6 +163,7 @@ class Query:
         call_ids: Tool-call ids of the conversation, which a storable reply must not mention.
         turns: What was said before, as (role, text), where it is compared and not a part of the
             partition.
+        windows: The text in pieces that fit the encoder, where it is longer than that.
     """
 
     text: str
@@ -170,6 +172,7 @@ class Query:
     exact_only: Reason | None = None
     call_ids: tuple[str, ...] = ()
     turns: tuple[tuple[str, str], ...] = ()
+    windows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

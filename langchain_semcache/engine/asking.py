@@ -17,6 +17,7 @@ from langchain_semcache.engine.commands import (
     Command,
     Due,
     Embed,
+    EmbedAll,
     Failure,
     Fetch,
     Flow,
@@ -26,7 +27,7 @@ from langchain_semcache.engine.commands import (
     Trim,
     Verify,
 )
-from langchain_semcache.ports import Vector
+from langchain_semcache.ports import Vector, Vectors
 from langchain_semcache.records import Candidate, Entry, Selection
 
 
@@ -40,6 +41,15 @@ def fetch(entry_id: str) -> Flow[Entry | Failure | None]:
 def embed(text: str) -> Flow[Vector | Failure]:
     answer = yield (command := Embed(text))
     if isinstance(answer, np.ndarray | Failure):
+        return answer
+    raise _unexpected(command, answer)
+
+
+def embed_all(texts: tuple[str, ...]) -> Flow[Vectors | Failure]:
+    answer = yield (command := EmbedAll(texts))
+    if isinstance(answer, Failure) or (
+        isinstance(answer, np.ndarray) and len(answer) == len(texts)
+    ):
         return answer
     raise _unexpected(command, answer)
 

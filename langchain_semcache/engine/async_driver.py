@@ -12,6 +12,7 @@ from langchain_semcache.engine.commands import (
     Answer,
     Command,
     Embed,
+    EmbedAll,
     Fetch,
     Flow,
     Put,
@@ -82,7 +83,7 @@ class AsyncDriver:
         return command
 
     def _awaited(self, command: Command) -> bool:
-        if isinstance(command, Embed):
+        if isinstance(command, Embed | EmbedAll):
             return self._at.remembered(command) is None
         return self._at.may_block(command) or self._natively(command)
 
@@ -123,6 +124,8 @@ class AsyncDriver:
         match command, self._async_index:
             case Embed(text), _:
                 return self._embed(text)
+            case EmbedAll(texts), _:
+                return asyncio.wrap_future(self._at.encoder.submit(texts))
             case Fetch(entry_id), AsyncEntryIndex() as index:
                 return index.afetch(entry_id, now=now)
             case Search(partition, vector, limit), AsyncEntryIndex() as index:

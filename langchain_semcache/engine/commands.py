@@ -25,6 +25,13 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbedAll:
+    """Answered by the unit vectors of the texts, one row each."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
     """Answered by live candidates of the partition, best first."""
 
@@ -110,7 +117,7 @@ class Failure:
 
 
 Ledger: TypeAlias = Admit | Due | Book
-Command: TypeAlias = Fetch | Embed | Search | Verify | Put | Remove | Trim | Ledger
+Command: TypeAlias = Fetch | Embed | EmbedAll | Search | Verify | Put | Remove | Trim | Ledger
 Answer: TypeAlias = (
     Entry | Vector | Sequence[Candidate] | Sequence[float] | Admitted | str | int | Failure | None
 )
@@ -122,6 +129,7 @@ Flow: TypeAlias = Generator[Command, Answer, Result]
 STAGES = {
     Fetch: "fetch",
     Embed: "embed",
+    EmbedAll: "embed",
     Search: "search",
     Verify: "verify",
     Admit: "budget",

@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from langchain_semcache.context import Context, Difference, compare, summarise
-from langchain_semcache.engine import asking
+from langchain_semcache.engine import asking, long_questions
 from langchain_semcache.engine.commands import Failure, Flow
 from langchain_semcache.errors import CorruptEntry, IndexUnavailable
 from langchain_semcache.guards import Refusal
@@ -60,6 +60,10 @@ class Guard(Protocol):
     def __call__(self, question: str, stored: str) -> Refusal | None: ...
 
 
+def _whole(text: str) -> tuple[str, ...]:
+    return (text,)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """The numbers and rules of a lookup.
@@ -68,6 +72,7 @@ class Policy:
         similarity_threshold: Candidates are considered from this similarity on, inclusive.
         neighbours: How many candidates a search brings back.
         guard: The cheap refusals.
+        split: A long question in windows that fit the encoder.
         calibration: What makes a probability of similarity and opinion; None serves the most
             similar candidate that no guard refuses.
         verifies: Whether a verifier is asked for its opinion.
@@ -81,6 +86,7 @@ class Policy:
     guard: Guard
     codec: ResponseCodec
     now: Callable[[], float]
+    split: Callable[[str], tuple[str, ...]] = _whole
     calibration: Calibration | None = None
     verifies: bool = False
     budgeted: bool = False
@@ -172,7 +178,7 @@ def store(
         return StoreResult(stored=False, reason=Reason.UNSUPPORTED_REPLY, detail=detail)
     vector: Vector | None = None
     if query.exact_only is None:
-        embedded = yield from asking.embed(query.text)
+        embedded = yield from long_questions.embed_question(query)
         # Without a vector the answer is still worth keeping: identical requests will find it.
         vector = None if isinstance(embedded, Failure) else embedded
     now = policy.now()
@@ -238,7 +244,7 @@ def remove(selection: Selection, *, dry_run: bool = False) -> Flow[int]:
 
 def _verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]:
     """The candidates, nearest first, each with what speaks against it."""
-    vector = yield from asking.embed(query.text)
+    vector = yield from long_questions.embed_question(query)
     if isinstance(vector, Failure):
         return vector
     # Most lookups end with the nearest: it is too far, and then so are all others. Reading one
@@ -251,6 +257,17 @@ def _verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]
         if isinstance(candidates, Failure):
             return candidates
     verdicts = [_screened(query, candidate, policy) for candidate in candidates]
+    if query.windows:
+        return (
+            yield from long_questions.judge(
+                query,
+                verdicts,
+                split=policy.split,
+                guard=policy.guard,
+                calibration=policy.calibration,
+                verifies=policy.verifies,
+            )
+        )
     if policy.calibration is None:
         return verdicts
     return (yield from _weighed(query, verdicts, policy.calibration, verifies=policy.verifies))
@@ -261,7 +278,8 @@ def _screened(query: Query, candidate: Candidate, policy: Policy) -> Verdict:
     if not _near(candidate, policy):
         detail = f"similarity {candidate.similarity:.3f} < {policy.similarity_threshold:g}"
         return Verdict(candidate, Reason.BELOW_THRESHOLD, detail)
-    refusal = policy.guard(query.text, candidate.entry.question)
+    # Of a long question only what differs is shown to the guards, later.
+    refusal = None if query.windows else policy.guard(query.text, candidate.entry.question)
     if refusal is not None:
         return Verdict(candidate, refusal.reason, refusal.detail)
     difference = _other_chat(query, candidate.entry)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import TypeVar
 
-from langchain_semcache.engine.commands import STAGES, Answer, Command, Embed, Flow
+from langchain_semcache.engine.commands import STAGES, Answer, Command, Embed, EmbedAll, Flow
 from langchain_semcache.engine.workplace import Workplace
-from langchain_semcache.ports import Vector
+from langchain_semcache.ports import Vector, Vectors
 
 Result = TypeVar("Result")
 Stages = dict[str, float]
@@ -57,22 +58,23 @@ class SyncDriver:
 
     def _call(self, command: Command, give_up_at: float) -> Answer:
         if isinstance(command, Embed):
-            vector = self._embed(command.text, give_up_at)
+            vector: Vector = self._embed([command.text], give_up_at)[0]
             self._at.check_in_time(command, give_up_at)
             self._at.recent.put(command.text, vector)
             return vector
+        if isinstance(command, EmbedAll):
+            return self._embed(command.texts, give_up_at)
         if self._at.may_block(command):
             return self._within(self._at.pool.submit(lambda: self._at.call(command)), give_up_at)
         answer = self._at.call(command)
         self._at.check_in_time(command, give_up_at)
         return answer
 
-    def _embed(self, text: str, give_up_at: float) -> Vector:
-        vectors = self._at.encoder.encode_if_idle([text])
+    def _embed(self, texts: Sequence[str], give_up_at: float) -> Vectors:
+        vectors = self._at.encoder.encode_if_idle(texts)
         if vectors is None:
-            vectors = self._within(self._at.encoder.submit([text]), give_up_at)
-        vector: Vector = vectors[0]
-        return vector
+            vectors = self._within(self._at.encoder.submit(texts), give_up_at)
+        return vectors
 
     def _within(self, future: Future[Result], give_up_at: float) -> Result:
         try:

@@ -16,6 +16,7 @@ from langchain_semcache.engine.commands import (
     Command,
     Due,
     Embed,
+    EmbedAll,
     Failure,
     Fetch,
     Put,
@@ -85,7 +86,7 @@ class Workplace:
 
     def gate(self, command: Command) -> Gate:
         match command:
-            case Embed():
+            case Embed() | EmbedAll():
                 return self.encoder_gate
             case Verify():
                 return self.verifier_gate
@@ -119,7 +120,7 @@ class Workplace:
                 return self.index.remove(selection, dry_run=dry_run)
             case Trim(max_entries, namespace):
                 return self._trim(max_entries, namespace)
-            case Embed():
+            case Embed() | EmbedAll():
                 raise TypeError("the encoder is asked through its queue")
             case Admit() | Due() | Book():
                 return self.accounts.answer(command) if self.accounts else None
@@ -139,7 +140,7 @@ class Workplace:
             TimeoutError: It did; the backend is then left alone for a while.
         """
         if (
-            isinstance(command, Fetch | Search | Embed | Verify)
+            isinstance(command, Fetch | Search | Embed | EmbedAll | Verify)
             and self.clock.monotonic() >= give_up_at
         ):
             raise TimeoutError(f"{STAGES[type(command)]} came back after the deadline")
