@@ -112,13 +112,14 @@ def main():
     pairs = [*data.open_pairs(args.data / "open"), *data.word_swaps(args.data), *data.own_clusters(args.own)]
     train = [p for p in pairs if not data.held_out(p)]
     valid = [p for p in pairs if data.held_out(p)]
-    random.Random(1).shuffle(train); random.Random(1).shuffle(valid)
-    valid = valid[:9000]
+    random.Random(1).shuffle(train)
+    random.Random(1).shuffle(valid)
+    valid = valid[:5000]
     if args.made:
         from training.templates import made
         invented = list(made(args.made))
         train += [p for p in invented if not data.held_out(p)]
-        valid += [p for p in invented if data.held_out(p)][:3000]
+        valid += [p for p in invented if data.held_out(p)][:1500]
     if args.limit:
         train = train[: args.limit]
     train += [*data.with_typos(train, 0.12), *data.strangers(train, 6000)]
