@@ -286,7 +286,8 @@ def make_calibration(
     """What turns the numbers of these two models into a probability.
 
     Raises:
-        ConfigurationError: The file cannot be read, or belongs to other models.
+        ConfigurationError: The file cannot be read, or belongs to other models; or a confidence is
+            asked for, and nothing says what it is.
     """
     identity = verifier.identity if verifier else None
     if config.calibration == "none":
@@ -304,6 +305,11 @@ def make_calibration(
     if found is None and verifier is not None:
         # Somebody's own verifier says probabilities itself.
         found = as_it_is(encoder.identity, verifier.identity, floor=_measured(encoder))
+    if found is None and config.min_confidence is not None:
+        raise ConfigurationError(
+            "min_confidence needs a calibration, and none ships for this encoder: make one with "
+            "semcache calibrate, or set similarity_threshold instead"
+        )
     if found is None:
         return None
     if config.min_confidence is not None:

@@ -122,7 +122,8 @@ class SemcacheConfig(_Settings):
         verifier: Who gives a second opinion on a candidate: "auto" (our own, where it fits the
             encoder), "none", "local" (our own, or an error), or "cross-encoder:NAME_OR_PATH".
         calibration: What makes a probability of similarity and opinion: "auto" (what ships for
-            these models), "none" (similarity alone decides), or a file of `semcache calibrate`.
+            these models), "none" (a verifier's own probability decides, or similarity alone), or a
+            file of `semcache calibrate`.
         min_confidence: Least probability of being right of a hit, in (0, 1]; None takes the one
             in the calibration, or leaves it to the error budget.
         max_error_rate: Wrong answers from the cache over all requests, at most; None sets no

@@ -40,7 +40,7 @@ class AsyncSemcache(Client):
         location: str | Path | SemcacheConfig | None = None,
         *,
         encoder: Encoder | str | None = None,
-        verifier: Verifier | None = None,
+        verifier: Verifier | str | None = None,
         index: EntryIndex | None = None,
         clock: Clock | None = None,
         sinks: Sequence[EventSink] = (),

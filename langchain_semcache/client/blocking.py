@@ -42,7 +42,7 @@ class Semcache(Client):
         location: str | Path | SemcacheConfig | None = None,
         *,
         encoder: Encoder | str | None = None,
-        verifier: Verifier | None = None,
+        verifier: Verifier | str | None = None,
         index: EntryIndex | None = None,
         clock: Clock | None = None,
         sinks: Sequence[EventSink] = (),
@@ -54,7 +54,7 @@ class Semcache(Client):
             location: A directory, ":memory:", a Qdrant URL, or a whole configuration; nothing
                 means the directory `./.semcache`.
             encoder: An encoder, used and not closed, or the name of one as in the settings.
-            verifier: Used instead of the configured one, and not closed.
+            verifier: A verifier, used and not closed, or the name of one as in the settings.
             index: Used instead of the configured one, and not closed.
             clock: Where time comes from; the system's by default.
             sinks: Receive every event.

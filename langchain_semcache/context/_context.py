@@ -153,9 +153,7 @@ def _referents(question: str, recent: _Recent, alone: bool) -> tuple[Referent, .
     return tuple(Referent(name, round(sum_, 3), best >= _SURE) for name, (sum_, best) in ranked)
 
 
-def _faded(
-    asked: dict[str, float], recent: _Recent, fade: float
-) -> dict[str, tuple[float, float]]:
+def _faded(asked: dict[str, float], recent: _Recent, fade: float) -> dict[str, tuple[float, float]]:
     named = {name: weight for name, weight in asked.items() if _names_itself(name, weight)}
     names: dict[str, tuple[float, float]] = {}
     for distance, found in enumerate([named, *(_spoken(*turn) for turn in recent)]):

@@ -40,7 +40,7 @@ _HAN_CHAR = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\u30a0-\u30ff]")
 _SUBJECT = re.compile(r"\s*(?:[.,]|(?:is|was|are|were|has|had|wrote|helps?)\b)")
 _ADDRESS = re.compile(r"[省市区县镇乡村路街巷号].*[区县镇乡村路街号]")
 _LONGEST_NAME = 20
-_SENTENCE_ENDS = frozenset(".?!:\n\"")
+_SENTENCE_ENDS = frozenset('.?!:\n"')
 
 
 def plain(text: str) -> str:

@@ -233,9 +233,7 @@ HAN_GENERIC = words(
 )
 """Nouns that many things share: they name something only together with other words."""
 
-HAN_CUES = words(
-    "推荐 介绍 去 叫 知道 听说 了解 喜欢 看过 去过 听过 住 找到 选 对 像 就是 您 你"
-)
+HAN_CUES = words("推荐 介绍 去 叫 知道 听说 了解 喜欢 看过 去过 听过 住 找到 选 对 像 就是 您 你")
 """Words after which a name is introduced."""
 
 HAN_PARTICLES = frozenset(

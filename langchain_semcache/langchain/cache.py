@@ -54,7 +54,7 @@ class SemanticCache(BaseCache):
         *,
         tenant: str = "",
         encoder: Encoder | str | None = None,
-        verifier: Verifier | None = None,
+        verifier: Verifier | str | None = None,
         index: EntryIndex | None = None,
         clock: Clock | None = None,
         sinks: Sequence[EventSink] = (),

