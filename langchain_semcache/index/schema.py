@@ -1,4 +1,4 @@
-"""The stored form of an entry: one Qdrant payload, format version 1.
+"""The stored form of an entry: one Qdrant payload, format version 2.
 
 This module is the only one that knows field names. It is pure and imports no engine: the Edge and
 the server backend translate its `Condition` values into their own filter classes.

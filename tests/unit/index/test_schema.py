@@ -10,7 +10,7 @@ from langchain_semcache.errors import CorruptEntry
 from langchain_semcache.index import schema
 from langchain_semcache.records import Entry, Selection
 
-GOLDEN = Path(__file__).with_name("payload_v1.json")
+GOLDEN = Path(__file__).with_name("payload_v2.json")
 
 ENTRY = Entry(
     id="5f0c3a52-6a2e-4c0e-9d8f-2f4f6f1f0a11",
@@ -26,6 +26,7 @@ ENTRY = Entry(
     expires_at=1_700_003_600.5,
     tags=("geo", "kb"),
     sources=(("faq.md", "sha256:1"), ("terms.md", "sha256:2")),
+    context='[1,1,[],"",[],[],"said","chat"]',
 )
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -45,6 +46,7 @@ entries = st.builds(
     expires_at=st.none() | times,
     tags=st.lists(texts, max_size=3).map(tuple),
     sources=st.lists(st.tuples(texts, texts), max_size=3).map(tuple),
+    context=texts,
 )
 
 
@@ -53,7 +55,7 @@ def test_the_stored_form_is_the_documented_one():
     golden = json.loads(GOLDEN.read_text("utf-8"))
     assert schema.to_payload(ENTRY) == golden
     assert schema.from_payload(golden) == ENTRY
-    assert golden["format"] == schema.FORMAT == 1
+    assert golden["format"] == schema.FORMAT == 2
 
 
 @given(entries)
@@ -89,7 +91,7 @@ def test_a_damaged_record_is_corrupt_and_says_which(field, damage):
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        (schema.FIELD_FORMAT, 2),
+        (schema.FIELD_FORMAT, 1),
         (schema.FIELD_RESPONSE, "no base64!"),
         (schema.FIELD_RESPONSE, "abc"),
         (schema.FIELD_TIMES, ["soon", ""]),

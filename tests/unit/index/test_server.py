@@ -97,7 +97,7 @@ def test_many_may_open_at_once(service, open_index):
 
 
 NAMED = {"q": models.VectorParams(size=4, distance=models.Distance.DOT)}
-MARK = {"langchain-semcache": 1}
+MARK = {"langchain-semcache": 2}
 
 
 @pytest.mark.parametrize(
