@@ -79,7 +79,7 @@ class Core:
             max_tokens=encoder.max_tokens,
         )
         query = resolved.query
-        if query.exact_only is Reason.BEYOND_WINDOW and len(query.text) <= LONGEST:
+        if query.exact_only is Reason.BEYOND_WINDOW and self.config.key.compare_long:
             query = self._in_windows(query)
         if query.exact_only is None and personal(query.text):
             query = replace(query, exact_only=Reason.PERSONAL_QUESTION)
@@ -90,7 +90,7 @@ class Core:
 
     def _in_windows(self, query: Query) -> Query:
         """A long question in windows; in a partition of its own, where no short one is met."""
-        windows = self.policy.split(query.text)
+        windows = self.policy.split(query.text) if len(query.text) <= LONGEST else ()
         if not windows:
             return query
         partition = f"{query.partition}-windows"

@@ -89,7 +89,9 @@ class KeySettings(_Settings):
         detect_templates: Find the question by itself in the usual templates ("Question: …").
         compare_history: Compare what a question refers to in its chat ("cancel it", "它多少钱");
             otherwise the whole chat has to be the same.
-        max_question_bytes: A longer question (in UTF-8) is matched exactly only.
+        max_question_bytes: A longer question (in UTF-8) is too long for one vector.
+        compare_long: Compare such a question piece by piece, up to 4,000 characters; otherwise it
+            is matched exactly only.
     """
 
     temperature_digits: int = Field(1, ge=0, le=6)
@@ -99,7 +101,8 @@ class KeySettings(_Settings):
     question_pattern: str | None = None
     detect_templates: bool = True
     compare_history: bool = True
-    max_question_bytes: int = Field(600, ge=1)
+    max_question_bytes: int = Field(600, ge=0)
+    compare_long: bool = True
 
     @field_validator("question_pattern")
     @classmethod

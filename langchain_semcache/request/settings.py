@@ -27,8 +27,8 @@ class RequestSettings:
             labelled "Question:", "Query:", "User:", "问题：" …, or a <question> tag.
         compare_history: Compare what a question refers to in its chat, instead of requiring the
             whole chat to be the same.
-        max_question_bytes: A longer question (in UTF-8) is matched exactly only: in a long text
-            the one word that matters does not move the vector.
+        max_question_bytes: A longer question (in UTF-8) is too long for one vector: the one word
+            that matters does not move it.
     """
 
     temperature_digits: int = 1

@@ -37,7 +37,7 @@ def ask(text):
 def opened(tmp_path):
     caches = []
 
-    def open_(verifier=None):
+    def open_(verifier=None, **key):
         settings = {"calibration": "none"}
         if verifier is not None:
             calibration = Calibration(
@@ -50,7 +50,7 @@ def opened(tmp_path):
             named = calibration.to_json().replace('"encoder": ""', f'"encoder": "{IDENTITY}"')
             file.write_text(named, "utf-8")
             settings = {"calibration": str(file)}
-        cache = Semcache.open(":memory:", verifier=verifier, strict=True, **settings)
+        cache = Semcache.open(":memory:", verifier=verifier, strict=True, key=key, **settings)
         caches.append(cache)
         return cache
 
@@ -118,3 +118,14 @@ def test_what_is_too_long_even_for_windows_is_matched_exactly(opened):
     cache.store(ask(text), Response.from_text("roads"))
     assert cache.lookup(ask(text)).reason is Reason.EXACT
     assert cache.lookup(ask(text + " ")).exact_only is Reason.BEYOND_WINDOW
+
+
+@pytest.mark.parametrize(
+    ("key", "text"), [({}, ASKED), ({"max_question_bytes": 0}, "What is tea?")]
+)
+def test_a_long_question_may_be_left_to_exact_matches(opened, key, text):
+    cache = opened(Opinion(), compare_long=False, **key)
+    cache.store(ask(text), Response.from_text("roads"))
+    assert cache.lookup(ask(text)).reason is Reason.EXACT
+    decision = cache.lookup(ask(text.replace(" ", "  ")))
+    assert (decision.hit, decision.exact_only) == (False, Reason.BEYOND_WINDOW)
