@@ -34,7 +34,7 @@ from langchain_semcache.request import (
     RequestSettings,
     Resolved,
     resolve,
-    tells_of_themselves,
+    was_told,
     with_exact_history,
 )
 from langchain_semcache.responses import EnvelopeCodec
@@ -83,7 +83,7 @@ class Core:
             query = self._in_windows(query)
         if query.exact_only is None and personal(query.text):
             query = replace(query, exact_only=Reason.PERSONAL_QUESTION)
-        if query.turns and tells_of_themselves(query) and is_standalone(query.text):
+        if query.turns and was_told(query) and is_standalone(query.text):
             # What the question refers to is compared, but not for whom it is asked.
             query = with_exact_history(query)
         return resolved if query is resolved.query else replace(resolved, query=query)

@@ -5,8 +5,8 @@ from langchain_semcache.request.resolve import (
     KEY_VERSION,
     Resolved,
     resolve,
-    tells_of_themselves,
     tenant_digest,
+    was_told,
     with_exact_history,
 )
 from langchain_semcache.request.settings import RequestSettings
@@ -20,7 +20,7 @@ __all__ = [
     "digest",
     "nfc",
     "resolve",
-    "tells_of_themselves",
     "tenant_digest",
+    "was_told",
     "with_exact_history",
 ]

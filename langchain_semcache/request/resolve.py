@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,37 +12,12 @@ from langchain_semcache.request.canonical import Canonicaliser, digest, encode_s
 from langchain_semcache.request.messages import Conversation, encode_message, read_conversation
 from langchain_semcache.request.parameters import answer_changing
 from langchain_semcache.request.parts import Findings
+from langchain_semcache.request.said import brings_facts, lays_down
 from langchain_semcache.request.settings import RequestSettings
 from langchain_semcache.request.template import Split, split_question
 from langchain_semcache.request.transformation import instructs
 
 _SPEAKERS = ("user", "assistant")
-_STANDING = re.compile(
-    r"\b(?:from now on|from here on|for the rest of|always|every (?:answer|reply|time)|pretend|"
-    r"act as|role-?play|imagine you|you are (?:a|an|my|the)\b|(?:answer|reply|respond|write|speak) "
-    r"(?:only |always )?(?:in|as|like|with)\b|call me|my name is|remember (?:that|this|my)|"
-    r"keep (?:it|your answers)|stop (?:using|being)|don't use|be (?:brief|concise|polite|funny)|"
-    r"explain\b[^.?!\n]{0,30} (?:(?:for|like|to) an?|like i'?m)\b)"
-    r"|从现在|从此|以后都|之后都|接下来都|一直用|总是|每次|扮演|假装|你是(?:一|我)|"
-    r"用.{1,8}(?:回答|回复|说话|口吻)|叫我|我叫|我的名字|记住|请记得|不要用|别用|"
-    r"回答(?:要|得|尽量|简)",
-    re.IGNORECASE,
-)
-"""How to answer from then on."""
-
-_FACT = re.compile(
-    r"(?:^|[.!?;,:\n]|\b(?:and|but|so|since|because|as|that)\b)\s*"
-    r"(?:(?:hi|hello|hey|well|ok|okay|also|btw|by the way|note that)[\s,!.]+)*(?:"
-    r"(?:i'm|i am|we're|we are)\s+(?!going|looking|trying|sorry|glad|sure|curious|afraid|wondering)"
-    r"(?:(?!\w+ing\b)\w|(?:us|runn|work|liv|learn|mov|hav)ing\b)"
-    r"|(?:i've|we've)\s+got\b|(?:i|we)\s+(?:only|also|always|never|can't|cannot|can not|do not|"
-    r"don't|have|use|run|own|live|work|drive|eat|speak|prefer)\b"
-    r"|my\s+(?:\w+\s+){1,3}(?:is|are|has|runs?)\b)"
-    r"|我们?(?:是|有|在?用|住|在.{1,8}工作|对.{1,8}过敏|不吃|不能|不会|只)",
-    re.IGNORECASE,
-)
-"""What users tell of themselves: another one's "I use Windows" is another answer's condition."""
-
 KEY_VERSION = 2
 """Version of the key format. A change to any digest in the golden file is a new version."""
 
@@ -110,9 +84,12 @@ def resolve(
     return Resolved(scope=scope, query=query, cacheable=cacheable, detail=detail)
 
 
-def tells_of_themselves(query: Query) -> bool:
-    """Whether the user has said something of themselves that later answers may depend on."""
-    return any(role == "user" and _FACT.search(text) is not None for role, text in query.turns)
+def was_told(query: Query) -> bool:
+    """Whether the user has told the chat what a later answer may depend on without pointing at it.
+
+    "I use Windows", or the document that is asked about.
+    """
+    return any(role == "user" and brings_facts(text) for role, text in query.turns)
 
 
 def with_exact_history(query: Query) -> Query:
@@ -152,17 +129,13 @@ def _said(before: Sequence[Message], settings: RequestSettings) -> Sequence[tupl
     said = [(place, message) for place, message in said if place <= last]
     if any(message.name is not None or not _is_plain(message) for _, message in said):
         return ()
-    if any(_lays_down(message.text) for _, message in said if message.role == "user"):
+    if any(lays_down(message.text) for _, message in said if message.role == "user"):
         return ()
     return said
 
 
 def _is_plain(message: Message) -> bool:
-    return not message.tool_calls and all(part.kind is PartKind.TEXT for part in message.parts)
-
-
-def _lays_down(text: str) -> bool:
-    return _STANDING.search(text) is not None or instructs(text)
+    return all(part.kind is PartKind.TEXT for part in message.parts)
 
 
 def _last_user_turn(messages: Sequence[Message]) -> int:

@@ -18,7 +18,7 @@ from langchain_core.messages import (
 from langchain_semcache.records import Message, Part, PartKind, Reason, ToolCall
 from langchain_semcache.request import (
     RequestSettings,
-    tells_of_themselves,
+    was_told,
     with_exact_history,
 )
 from tests.unit.request.conftest import Resolve
@@ -112,7 +112,6 @@ PINNED: list[list[object]] = [
     [user("q"), user("a"), user("next")],
     [user("q"), {**assistant("a"), "name": "bot"}, user("next")],
     [{**user("q"), "name": "ann"}, assistant("a"), user("next")],
-    [user("q"), assistant("a", tool_calls=[call("1", "Oslo")]), user("next")],
     [user("qa"), user("next")],
     [user("q"), assistant("a"), {"role": "system", "content": "s"}, user("next")],
     [user("q"), assistant("a", prefix=True), user("next")],
@@ -124,6 +123,7 @@ COMPARED: list[list[object]] = [
     [user("q"), assistant(["a", ""]), assistant("b"), user("next")],
     [user("next")],
 ]
+CALLED = [user("q"), assistant("a", tool_calls=[call("1", "Oslo")]), user("next")]
 EXACTLY = RequestSettings(compare_history=False)
 
 
@@ -148,7 +148,7 @@ def test_what_was_said_is_handed_on_to_be_compared(ask: Resolve, history: list[o
     assert query.exact_only is None
 
 
-@pytest.mark.parametrize("history", [*PINNED, *COMPARED])
+@pytest.mark.parametrize("history", [*PINNED, *COMPARED, CALLED])
 def test_the_whole_chat_counts_where_that_is_asked_for(ask: Resolve, history: list[object]) -> None:
     """Content, role, name, calls and the borders between messages."""
     plain = ask([user("q"), assistant("a"), user("next")], settings=EXACTLY).query
@@ -236,7 +236,7 @@ def test_a_name_keeps_the_chat_exact(ask: Resolve) -> None:
     assert named("ann").partition != named("bo").partition
 
 
-OF_ONESELF = [
+TOLD = [
     "I use Windows.",
     "Hi, I'm on Debian",
     "i am vegan",
@@ -247,28 +247,39 @@ OF_ONESELF = [
     "我是素食者",
     "我用的是苹果电脑",
     "我对花生过敏",
+    "A plum costs 10 cents.",
+    "Document: plums are blue.",
+    "Here is my essay. It has three parts.",
+    "The meeting was moved to June. Thanks!",
+    "资料：苹果一斤十元，每天早上八点开门。",
+    "Plums.\n" + "They grow on trees and are eaten by birds. " * 2,
+    "word " * 100,
 ]
-OF_OTHER_THINGS = [
+ASKED = [
     "I'm looking for a hotel",
     "What if I have a cold?",
     "Can I use a card?",
     "Tell me what I have to do",
     "I watched Jaws last night",
     "Who runs Alpha?",
+    "Hi! Is there a museum in Delft?",
+    "ok, when does it open",
+    "There was a museum in Delft, right?",
+    "梨园剧场10:30-18:30开门吗？",
     "介绍一下长城",
 ]
 
 
-@pytest.mark.parametrize("said", OF_ONESELF)
-def test_what_users_tell_of_themselves_is_seen(ask: Resolve, said: str) -> None:
+@pytest.mark.parametrize("said", TOLD)
+def test_what_users_tell_of_themselves_or_of_the_matter_is_seen(ask: Resolve, said: str) -> None:
     query = ask([user(said), assistant("Fine."), user("How do I take a screenshot?")]).query
-    assert tells_of_themselves(query)
+    assert was_told(query)
 
 
-@pytest.mark.parametrize("said", OF_OTHER_THINGS)
-def test_what_they_say_of_other_things_is_none_of_it(ask: Resolve, said: str) -> None:
+@pytest.mark.parametrize("said", ASKED)
+def test_what_they_ask_is_none_of_it(ask: Resolve, said: str) -> None:
     query = ask([user(said), assistant("Fine."), user("How do I take a screenshot?")]).query
-    assert not tells_of_themselves(query)
+    assert not was_told(query)
 
 
 def test_an_exact_history_is_compared_with_itself_only(ask: Resolve) -> None:
