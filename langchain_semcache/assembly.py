@@ -372,7 +372,7 @@ def _settings(config: SemcacheConfig) -> RequestSettings:
         tenant=config.tenant,
         volatile_parameters=key.volatile_parameters,
         secret_parameters=key.secret_parameters,
-        question_pattern=key.question_pattern,
+        query_from=key.query_from,
         detect_templates=key.detect_templates,
         compare_history=key.compare_history,
         max_question_bytes=key.max_question_bytes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Self
@@ -84,8 +84,9 @@ class KeySettings(_Settings):
         temperature_digits, top_p_digits: Decimals that `temperature` and `top_p` are rounded to.
         volatile_parameters: Names of further parameters that never change an answer.
         secret_parameters: Names of further parameters whose values must not be kept.
-        question_pattern: Regular expression with a group named `question`, for prompts that wrap
-            the question in a template: the group is compared by meaning, the rest exactly.
+        query_from: Where the question is in a prompt that wraps it: a regular expression with a
+            group named `question`, a marker in front of it ("Question:"), or a function of the
+            prompt. The question is compared by meaning, the rest exactly.
         detect_templates: Find the question by itself in the usual templates ("Question: …").
         compare_history: Compare what a question refers to in its chat ("cancel it", "它多少钱");
             otherwise the whole chat has to be the same.
@@ -98,17 +99,19 @@ class KeySettings(_Settings):
     top_p_digits: int = Field(2, ge=0, le=6)
     volatile_parameters: frozenset[str] = frozenset()
     secret_parameters: frozenset[str] = frozenset()
-    question_pattern: str | None = None
+    query_from: str | Callable[[str], str | None] | None = None
     detect_templates: bool = True
     compare_history: bool = True
     max_question_bytes: int = Field(600, ge=0)
     compare_long: bool = True
 
-    @field_validator("question_pattern")
+    @field_validator("query_from")
     @classmethod
-    def _usable(cls, pattern: str | None) -> str | None:
-        RequestSettings(question_pattern=pattern)
-        return pattern
+    def _usable(
+        cls, query_from: str | Callable[[str], str | None] | None
+    ) -> str | Callable[[str], str | None] | None:
+        RequestSettings(query_from=query_from)
+        return query_from
 
 
 class SemcacheConfig(_Settings):

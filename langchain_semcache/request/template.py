@@ -138,7 +138,7 @@ _SHORT = 1_000
 
 def split_question(text: str, settings: RequestSettings) -> Split:
     """The question in `text` and what stands around it; all of `text` when there is no template."""
-    split = _by_pattern(text, settings)
+    split = _as_told(text, settings)
     if split is None:
         split = _found(text) if settings.detect_templates else _cut(text, 0, len(text))
     return _without_data(split)
@@ -167,13 +167,9 @@ def _holds_data(question: str) -> bool:
     return is_data(question)
 
 
-def _by_pattern(text: str, settings: RequestSettings) -> Split | None:
-    if settings.compiled_pattern is None:
-        return None
-    found = settings.compiled_pattern.search(text)
-    if found is None or found["question"] is None:
-        return None
-    return _cut(text, *found.span("question"))
+def _as_told(text: str, settings: RequestSettings) -> Split | None:
+    span = settings.find_question(text) if settings.find_question is not None else None
+    return None if span is None else _cut(text, *span)
 
 
 def _detected(text: str) -> Split:

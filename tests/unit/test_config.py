@@ -56,8 +56,8 @@ def test_an_unknown_setting_is_named_beside_those_that_exist():
 def test_a_nested_setting_is_named_by_its_path():
     with pytest.raises(ConfigurationError, match=r"^key\.temperature_digits"):
         SemcacheConfig.of(key={"temperature_digits": -1})
-    with pytest.raises(ConfigurationError, match=r"question_pattern.*question"):
-        SemcacheConfig.of(key={"question_pattern": "no group"})
+    with pytest.raises(ConfigurationError, match=r"query_from.*question"):
+        SemcacheConfig.of(key={"query_from": "no (.*) group"})
 
 
 def test_an_unknown_nested_setting_is_named_beside_its_own_neighbours():

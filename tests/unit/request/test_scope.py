@@ -340,8 +340,9 @@ def test_key_order_never_matters(ask: Resolve, parameters: dict[str, int], rando
         {"temperature_digits": -1},
         {"top_p_digits": 1.5},
         {"max_question_bytes": True},
-        {"question_pattern": "("},
-        {"question_pattern": "Question: (.*)"},
+        {"query_from": "(?P<question>("},
+        {"query_from": " "},
+        {"query_from": "Question: (.*)"},
     ],
 )
 def test_a_wrong_setting_is_named(wrong: dict[str, Any]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,7 +82,7 @@ def test_six_questions_in_a_template_without_labels(ask: Resolve) -> None:
 
 def test_a_pattern_of_your_own(ask: Resolve) -> None:
     """A group named `question` says what is compared; all else has to be identical."""
-    settings = RequestSettings(question_pattern=r"ASK\[(?P<question>.*?)\]")
+    settings = RequestSettings(query_from=r"ASK\[(?P<question>.*?)\]")
     one = ask("policy 1 ASK[may I?] end", settings=settings).query
     other = ask("policy 1 ASK[can I?] end", settings=settings).query
     moved = ask("policy 2 ASK[may I?] end", settings=settings).query
@@ -88,9 +90,39 @@ def test_a_pattern_of_your_own(ask: Resolve) -> None:
     assert one.partition == other.partition != moved.partition
 
 
+def test_a_marker_of_your_own(ask: Resolve) -> None:
+    """What stands behind its last place is the question."""
+    settings = RequestSettings(query_from="@@ask:")
+    query = ask("facts @@ask: no\nmore facts @@ask: may I?", settings=settings).query
+    assert query.text == "may I?"
+
+
+def test_a_function_of_your_own(ask: Resolve) -> None:
+    """It returns the question out of the prompt; the documents around it have to be the same."""
+    settings = RequestSettings(query_from=lambda prompt: prompt.split("|")[1])
+    one = ask("price 10 |what is the price?| end", settings=settings).query
+    other = ask("price 12 |what is the price?| end", settings=settings).query
+    assert one.text == other.text == "what is the price?"
+    assert one.partition != other.partition
+
+
+@pytest.mark.parametrize("answer", [None, "", "not in there", 7])
+def test_a_function_that_finds_nothing_leaves_the_rest_to_detection(
+    ask: Resolve, answer: Any
+) -> None:
+    """So does one that fails."""
+
+    def fail(prompt: str) -> str:
+        raise KeyError(prompt)
+
+    for find in (lambda _: answer, fail):
+        settings = RequestSettings(query_from=find)
+        assert ask("Rules: none\nQuestion: why?", settings=settings).query.text == "why?"
+
+
 def test_a_pattern_that_finds_nothing_leaves_the_rest_to_detection(ask: Resolve) -> None:
     """A pattern is for one template; other messages are read as usual."""
-    settings = RequestSettings(question_pattern=r"ASK\[(?P<question>.*?)\]")
+    settings = RequestSettings(query_from=r"ASK\[(?P<question>.*?)\]")
     assert ask("Rules: none\nQuestion: why?", settings=settings).query.text == "why?"
 
 
