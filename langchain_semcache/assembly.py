@@ -10,17 +10,17 @@ from pathlib import Path
 
 from langchain_semcache.clock import Clock, SystemClock
 from langchain_semcache.config import SemcacheConfig
-from langchain_semcache.context import is_standalone
 from langchain_semcache.encoders.batching import BatchingEncoder
 from langchain_semcache.engine.accounts import Accounts
 from langchain_semcache.engine.breaker import CircuitBreaker
-from langchain_semcache.engine.flow import Policy
 from langchain_semcache.engine.gate import Gate, ThrottledWarning
+from langchain_semcache.engine.policy import Policy
 from langchain_semcache.engine.pool import WorkerPool
+from langchain_semcache.engine.refining import refine
 from langchain_semcache.engine.workplace import RecentVectors, Workplace
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable
 from langchain_semcache.events import EventSink
-from langchain_semcache.guards import check, personal
+from langchain_semcache.guards import check
 from langchain_semcache.ports import (
     BlockingPort,
     Encoder,
@@ -29,22 +29,17 @@ from langchain_semcache.ports import (
     SupportsThreshold,
     Verifier,
 )
-from langchain_semcache.records import Query, Reason, Request
+from langchain_semcache.records import Reason, Request
 from langchain_semcache.request import (
     RequestSettings,
     Resolved,
     resolve,
-    was_told,
-    with_exact_history,
 )
 from langchain_semcache.responses import EnvelopeCodec
 from langchain_semcache.telemetry import Counters, FanOut
 from langchain_semcache.threshold import Budget
 from langchain_semcache.threshold.confidence import Calibration, as_it_is, load, shipped
 from langchain_semcache.windows import split
-
-LONGEST = 4_000
-"""Characters of a question that is compared by meaning at all, window by window."""
 
 FALLBACK_THRESHOLD = 0.9
 """For an encoder nobody measured: strict enough that unrelated questions do not meet."""
@@ -71,30 +66,13 @@ class Core:
         """
         _check(request)
         encoder = self.workplace.encoder
-        resolved = resolve(
+        return resolve(
             request,
             settings=self.settings,
             encoder_identity=encoder.identity,
             count_tokens=encoder.count_tokens,
             max_tokens=encoder.max_tokens,
         )
-        query = resolved.query
-        if query.exact_only is Reason.BEYOND_WINDOW and self.config.key.compare_long:
-            query = self._in_windows(query)
-        if query.exact_only is None and personal(query.text):
-            query = replace(query, exact_only=Reason.PERSONAL_QUESTION)
-        if query.turns and was_told(query) and is_standalone(query.text):
-            # What the question refers to is compared, but not for whom it is asked.
-            query = with_exact_history(query)
-        return resolved if query is resolved.query else replace(resolved, query=query)
-
-    def _in_windows(self, query: Query) -> Query:
-        """A long question in windows; in a partition of its own, where no short one is met."""
-        windows = self.policy.split(query.text) if len(query.text) <= LONGEST else ()
-        if not windows:
-            return query
-        partition = f"{query.partition}-windows"
-        return replace(query, windows=windows, partition=partition, exact_only=None)
 
     def close(self) -> None:
         """Release what this cache opened; closing twice is harmless."""
@@ -134,6 +112,7 @@ def build(
             index = make_index(config, dimension=encoder.dimension, clock=clock)
             if isinstance(index, SupportsClose):
                 opened.callback(index.close)
+        cut = partial(split, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
         counters = Counters()
         sink = FanOut((counters, *sinks))
         accounts = _accounts(config, calibration, index=index, clock=clock, sink=sink, pool=pool)
@@ -163,9 +142,8 @@ def build(
                 guard=check,
                 codec=EnvelopeCodec(),
                 now=clock.now,
-                split=partial(
-                    split, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens
-                ),
+                split=cut,
+                refine=partial(refine, split=cut if config.key.compare_long else None),
                 calibration=calibration,
                 verifies=verifier is not None,
                 budgeted=accounts is not None,

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Protocol
 
-from langchain_semcache.context import Context, Difference, compare, summarise
-from langchain_semcache.engine import asking, long_questions
+from langchain_semcache.context import summarise
+from langchain_semcache.engine import asking, judging, long_questions
 from langchain_semcache.engine.commands import Failure, Flow
+from langchain_semcache.engine.policy import Policy
 from langchain_semcache.errors import CorruptEntry, IndexUnavailable
-from langchain_semcache.guards import Refusal
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import (
     Candidate,
@@ -33,8 +32,6 @@ from langchain_semcache.records import (
 )
 from langchain_semcache.responses import ResponseCodec, refusal_to_store
 from langchain_semcache.threshold.agreement import agree
-from langchain_semcache.threshold.confidence import Calibration
-from langchain_semcache.threshold.features import Observed
 from langchain_semcache.ttl import expires_at
 
 ANSWER_HEAD = 400
@@ -54,44 +51,6 @@ def entry_id(scope: Scope, query: Query) -> str:
     return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
 
 
-class Guard(Protocol):
-    """Compares a question with the question a candidate answers; None when nothing differs."""
-
-    def __call__(self, question: str, stored: str) -> Refusal | None: ...
-
-
-def _whole(text: str) -> tuple[str, ...]:
-    return (text,)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
-    """The numbers and rules of a lookup.
-
-    Attributes:
-        similarity_threshold: Candidates are considered from this similarity on, inclusive.
-        neighbours: How many candidates a search brings back.
-        guard: The cheap refusals.
-        split: A long question in windows that fit the encoder.
-        calibration: What makes a probability of similarity and opinion; None serves the most
-            similar candidate that no guard refuses.
-        verifies: Whether a verifier is asked for its opinion.
-        budgeted: Whether an error budget has the last word.
-        codec: How responses are written down.
-        now: Seconds since the epoch.
-    """
-
-    similarity_threshold: float
-    neighbours: int
-    guard: Guard
-    codec: ResponseCodec
-    now: Callable[[], float]
-    split: Callable[[str], tuple[str, ...]] = _whole
-    calibration: Calibration | None = None
-    verifies: bool = False
-    budgeted: bool = False
-
-
 def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
     """Serve the exact entry, else the best candidate that passes, else say why not."""
     asked = entry_id(scope, query)
@@ -102,11 +61,12 @@ def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
         if isinstance(response, Response):
             return _hit(Verdict(Candidate(exact, 1.0), Reason.EXACT), response, policy)
         trouble = response
+    query = policy.refine(query)
     if query.exact_only is not None:
         return _miss(trouble.reason if trouble else query.exact_only, query, trouble=trouble)
     if trouble is not None and trouble.reason is not Reason.CORRUPT_ENTRY:
         return _miss(trouble.reason, query, trouble=trouble)
-    verdicts = yield from _verdicts(query, policy)
+    verdicts = yield from judging.verdicts(query, policy)
     if isinstance(verdicts, Failure):
         return _miss(verdicts.reason, query, trouble=verdicts)
     decision = _decide(query, verdicts, policy)
@@ -124,8 +84,9 @@ def explain(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
     """
     policy = replace(policy, budgeted=False)
     decision = yield from lookup(scope, query, policy)
+    query = policy.refine(query)
     if decision.reason is Reason.EXACT and query.exact_only is None:
-        verdicts = yield from _verdicts(query, policy)
+        verdicts = yield from judging.verdicts(query, policy)
         if not isinstance(verdicts, Failure):
             decision = replace(decision, verdicts=tuple(verdicts))
     return replace(decision, response=None)
@@ -165,6 +126,7 @@ def store(
     scope: Scope, query: Query, response: Response, policy: Policy, terms: Terms
 ) -> Flow[StoreResult]:
     """Keep the reply if it may be kept; one key is one entry, the newest value wins."""
+    query = policy.refine(query)
     if (refusal := refusal_to_store(response, query)) is not None:
         return StoreResult(stored=False, reason=refusal[0], detail=refusal[1])
     if terms.ttl is not None and not terms.ttl:
@@ -242,91 +204,6 @@ def remove(selection: Selection, *, dry_run: bool = False) -> Flow[int]:
     return count
 
 
-def _verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]:
-    """The candidates, nearest first, each with what speaks against it."""
-    vector = yield from long_questions.embed_question(query)
-    if isinstance(vector, Failure):
-        return vector
-    # Most lookups end with the nearest: it is too far, and then so are all others. Reading one
-    # record instead of several takes a third off the search.
-    candidates = yield from asking.search(query.partition, vector, 1)
-    if isinstance(candidates, Failure):
-        return candidates
-    if policy.neighbours > 1 and candidates and _near(candidates[0], policy):
-        candidates = yield from asking.search(query.partition, vector, policy.neighbours)
-        if isinstance(candidates, Failure):
-            return candidates
-    verdicts = [_screened(query, candidate, policy) for candidate in candidates]
-    if query.windows:
-        return (
-            yield from long_questions.judge(
-                query,
-                verdicts,
-                split=policy.split,
-                guard=policy.guard,
-                calibration=policy.calibration,
-                verifies=policy.verifies,
-            )
-        )
-    if policy.calibration is None:
-        return verdicts
-    return (yield from _weighed(query, verdicts, policy.calibration, verifies=policy.verifies))
-
-
-def _screened(query: Query, candidate: Candidate, policy: Policy) -> Verdict:
-    """What distance and the guards say."""
-    if not _near(candidate, policy):
-        detail = f"similarity {candidate.similarity:.3f} < {policy.similarity_threshold:g}"
-        return Verdict(candidate, Reason.BELOW_THRESHOLD, detail)
-    # Of a long question only what differs is shown to the guards, later.
-    refusal = None if query.windows else policy.guard(query.text, candidate.entry.question)
-    if refusal is not None:
-        return Verdict(candidate, refusal.reason, refusal.detail)
-    difference = _other_chat(query, candidate.entry)
-    if difference is not None:
-        return Verdict(candidate, Reason.CONTEXT_DIFFERS, difference.detail)
-    return Verdict(candidate, Reason.SEMANTIC)
-
-
-def _other_chat(query: Query, stored: Entry) -> Difference | None:
-    """Whether the two questions lean on different things that were said before them."""
-    if not query.turns and not stored.context:
-        return None
-    theirs = Context.from_json(stored.context) if stored.context else summarise((), stored.question)
-    if theirs is None:
-        return Difference("the stored chat was summarised by another release")
-    return compare(summarise(query.turns, query.text), theirs)
-
-
-def _weighed(
-    query: Query, verdicts: Sequence[Verdict], calibration: Calibration, *, verifies: bool
-) -> Flow[Sequence[Verdict]]:
-    """The verdicts with a confidence for each that stands so far; too little makes it fall."""
-    standing = [verdict for verdict in verdicts if verdict.reason is Reason.SEMANTIC]
-    opinions: Sequence[float] | Failure | None = None
-    if verifies and standing:
-        stored = tuple([verdict.candidate.entry.question for verdict in standing])
-        opinions = yield from asking.verify(query.text, stored)
-    weighed: dict[str, Verdict] = {}
-    for place, verdict in enumerate(standing):
-        entry = verdict.candidate.entry
-        if isinstance(opinions, Failure):
-            # Without the opinion that the calibration counts on, nothing is known: fail closed.
-            weighed[entry.id] = replace(verdict, reason=opinions.reason, detail=str(opinions.error))
-            continue
-        opinion = None if opinions is None else opinions[place]
-        observed = Observed(query.text, entry.question, verdict.candidate.similarity, opinion)
-        weighed[entry.id] = _confident(verdict, calibration.probability(observed), calibration.bar)
-    return [weighed.get(verdict.candidate.entry.id, verdict) for verdict in verdicts]
-
-
-def _confident(verdict: Verdict, confidence: float, bar: float) -> Verdict:
-    if confidence >= bar:
-        return replace(verdict, confidence=confidence)
-    detail = f"confidence {confidence:.3f} < {bar:g}"
-    return replace(verdict, reason=Reason.LOW_CONFIDENCE, detail=detail, confidence=confidence)
-
-
 def _decide(query: Query, verdicts: Sequence[Verdict], policy: Policy) -> Decision:
     """Serve the surest candidate that stands and can be read; among equals the nearest."""
     seen = list(verdicts)
@@ -347,10 +224,6 @@ def _decide(query: Query, verdicts: Sequence[Verdict], policy: Policy) -> Decisi
 
 def _sureness(verdict: Verdict) -> float:
     return verdict.candidate.similarity if verdict.confidence is None else verdict.confidence
-
-
-def _near(candidate: Candidate, policy: Policy) -> bool:
-    return candidate.similarity >= policy.similarity_threshold
 
 
 def _decoded(entry: Entry, codec: ResponseCodec) -> Response | Failure:

@@ -26,6 +26,7 @@ from langchain_semcache.engine.commands import (
     Trim,
     Verify,
 )
+from langchain_semcache.engine.policy import Policy
 from langchain_semcache.errors import IndexUnavailable, VerifierUnavailable
 from langchain_semcache.guards import Refusal
 from langchain_semcache.records import (
@@ -45,7 +46,7 @@ SCOPE = Scope(digest="s", namespace="n", tenant="t", model="m")
 QUERY = Query(text="how do I pay?", fingerprint="f", partition="p")
 VECTOR = np.ones(2, dtype=np.float32)
 CODEC = EnvelopeCodec()
-POLICY = flow.Policy(
+POLICY = Policy(
     similarity_threshold=0.9,
     neighbours=3,
     guard=lambda question, stored: None,

@@ -1,0 +1,103 @@
+"""What speaks for and against each candidate: distance, guards, its chat, and the confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from langchain_semcache.context import Context, Difference, compare, summarise
+from langchain_semcache.engine import asking, long_questions
+from langchain_semcache.engine.commands import Failure, Flow
+from langchain_semcache.engine.policy import Policy
+from langchain_semcache.records import Candidate, Entry, Query, Reason, Verdict
+from langchain_semcache.threshold.confidence import Calibration
+from langchain_semcache.threshold.features import Observed
+
+
+def verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]:
+    """The candidates, nearest first, each with what speaks against it."""
+    vector = yield from long_questions.embed_question(query)
+    if isinstance(vector, Failure):
+        return vector
+    # Most lookups end with the nearest: it is too far, and then so are all others. Reading one
+    # record instead of several takes a third off the search.
+    candidates = yield from asking.search(query.partition, vector, 1)
+    if isinstance(candidates, Failure):
+        return candidates
+    if policy.neighbours > 1 and candidates and _near(candidates[0], policy):
+        candidates = yield from asking.search(query.partition, vector, policy.neighbours)
+        if isinstance(candidates, Failure):
+            return candidates
+    screened = [_screened(query, candidate, policy) for candidate in candidates]
+    if query.windows:
+        return (
+            yield from long_questions.judge(
+                query,
+                screened,
+                split=policy.split,
+                guard=policy.guard,
+                calibration=policy.calibration,
+                verifies=policy.verifies,
+            )
+        )
+    if policy.calibration is None:
+        return screened
+    return (yield from _weighed(query, screened, policy.calibration, verifies=policy.verifies))
+
+
+def _screened(query: Query, candidate: Candidate, policy: Policy) -> Verdict:
+    """What distance and the guards say."""
+    if not _near(candidate, policy):
+        detail = f"similarity {candidate.similarity:.3f} < {policy.similarity_threshold:g}"
+        return Verdict(candidate, Reason.BELOW_THRESHOLD, detail)
+    # Of a long question only what differs is shown to the guards, later.
+    refusal = None if query.windows else policy.guard(query.text, candidate.entry.question)
+    if refusal is not None:
+        return Verdict(candidate, refusal.reason, refusal.detail)
+    difference = _other_chat(query, candidate.entry)
+    if difference is not None:
+        return Verdict(candidate, Reason.CONTEXT_DIFFERS, difference.detail)
+    return Verdict(candidate, Reason.SEMANTIC)
+
+
+def _other_chat(query: Query, stored: Entry) -> Difference | None:
+    """Whether the two questions lean on different things that were said before them."""
+    if not query.turns and not stored.context:
+        return None
+    theirs = Context.from_json(stored.context) if stored.context else summarise((), stored.question)
+    if theirs is None:
+        return Difference("the stored chat was summarised by another release")
+    return compare(summarise(query.turns, query.text), theirs)
+
+
+def _weighed(
+    query: Query, verdicts: Sequence[Verdict], calibration: Calibration, *, verifies: bool
+) -> Flow[Sequence[Verdict]]:
+    """The verdicts with a confidence for each that stands so far; too little makes it fall."""
+    standing = [verdict for verdict in verdicts if verdict.reason is Reason.SEMANTIC]
+    opinions: Sequence[float] | Failure | None = None
+    if verifies and standing:
+        stored = tuple([verdict.candidate.entry.question for verdict in standing])
+        opinions = yield from asking.verify(query.text, stored)
+    weighed: dict[str, Verdict] = {}
+    for place, verdict in enumerate(standing):
+        entry = verdict.candidate.entry
+        if isinstance(opinions, Failure):
+            # Without the opinion that the calibration counts on, nothing is known: fail closed.
+            weighed[entry.id] = replace(verdict, reason=opinions.reason, detail=str(opinions.error))
+            continue
+        opinion = None if opinions is None else opinions[place]
+        observed = Observed(query.text, entry.question, verdict.candidate.similarity, opinion)
+        weighed[entry.id] = _confident(verdict, calibration.probability(observed), calibration.bar)
+    return [weighed.get(verdict.candidate.entry.id, verdict) for verdict in verdicts]
+
+
+def _confident(verdict: Verdict, confidence: float, bar: float) -> Verdict:
+    if confidence >= bar:
+        return replace(verdict, confidence=confidence)
+    detail = f"confidence {confidence:.3f} < {bar:g}"
+    return replace(verdict, reason=Reason.LOW_CONFIDENCE, detail=detail, confidence=confidence)
+
+
+def _near(candidate: Candidate, policy: Policy) -> bool:
+    return candidate.similarity >= policy.similarity_threshold

@@ -1,0 +1,56 @@
+"""The numbers and rules that decisions are made by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from langchain_semcache.guards import Refusal
+from langchain_semcache.records import Query
+from langchain_semcache.responses import ResponseCodec
+from langchain_semcache.threshold.confidence import Calibration
+
+
+class Guard(Protocol):
+    """Compares a question with the question a candidate answers; None when nothing differs."""
+
+    def __call__(self, question: str, stored: str) -> Refusal | None: ...
+
+
+def _whole(text: str) -> tuple[str, ...]:
+    return (text,)
+
+
+def _as_it_is(query: Query) -> Query:
+    return query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The numbers and rules of a lookup.
+
+    Attributes:
+        similarity_threshold: Candidates are considered from this similarity on, inclusive.
+        neighbours: How many candidates a search brings back.
+        guard: The cheap refusals.
+        refine: What else there is to know of a question before it is compared by meaning.
+        split: A long question in windows that fit the encoder.
+        calibration: What makes a probability of similarity and opinion; None serves the most
+            similar candidate that no guard refuses.
+        verifies: Whether a verifier is asked for its opinion.
+        budgeted: Whether an error budget has the last word.
+        codec: How responses are written down.
+        now: Seconds since the epoch.
+    """
+
+    similarity_threshold: float
+    neighbours: int
+    guard: Guard
+    codec: ResponseCodec
+    now: Callable[[], float]
+    refine: Callable[[Query], Query] = _as_it_is
+    split: Callable[[str], tuple[str, ...]] = _whole
+    calibration: Calibration | None = None
+    verifies: bool = False
+    budgeted: bool = False

@@ -1,0 +1,43 @@
+"""What is found out about a question only when its exact entry is not there.
+
+All of this reads the words of the question, and a request that comes back word for word does not
+need it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from langchain_semcache.context import is_standalone
+from langchain_semcache.guards import personal
+from langchain_semcache.records import Query, Reason
+from langchain_semcache.request import was_told, with_exact_history
+
+LONGEST = 4_000
+"""Characters of a question that is compared by meaning at all, window by window."""
+
+
+def refine(query: Query, *, split: Callable[[str], tuple[str, ...]] | None) -> Query:
+    """Whose question it is, and how it can be compared.
+
+    Args:
+        split: A long question in windows that fit the encoder; None compares no long ones.
+    """
+    if query.exact_only is Reason.BEYOND_WINDOW and split is not None:
+        query = _in_windows(query, split)
+    if query.exact_only is None and personal(query.text):
+        return replace(query, exact_only=Reason.PERSONAL_QUESTION)
+    if query.turns and was_told(query) and is_standalone(query.text):
+        # What the question refers to is compared, but not for whom it is asked.
+        return with_exact_history(query)
+    return query
+
+
+def _in_windows(query: Query, split: Callable[[str], tuple[str, ...]]) -> Query:
+    """A long question in windows; in a partition of its own, where no short one is met."""
+    windows = split(query.text) if len(query.text) <= LONGEST else ()
+    if not windows:
+        return query
+    partition = f"{query.partition}-windows"
+    return replace(query, windows=windows, partition=partition, exact_only=None)
