@@ -57,7 +57,10 @@ _HAN = {
 }
 _HAN_GROUPS = {f"g{n}": name for n, name in enumerate(_HAN)}
 _HAN_WHEN = re.compile("|".join(f"(?P<{g}>{_HAN[name]})" for g, name in _HAN_GROUPS.items()))
-_QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|《[^》]*》|「[^」]*」|\S*[:=/]\S+")
+_QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|《[^》]*》|「[^」]*」|(?<!\S)[^\s:=/]*+[:=/]\S+")
+_HALF = 1000
+"""Characters that are read of a long text, at its beginning and at its end."""
+
 _VOLATILE = re.compile(
     r"\b(?:today(?:'s)?|tonight|yesterday(?:'s)?|tomorrow(?:'s)?|latest|newest|most recent|"
     r"recently|right now|currently|at the moment|at present|these days|nowadays|up-to-date|"
@@ -118,8 +121,10 @@ def times(reading: Reading) -> frozenset[str]:
 def volatile(question: str) -> bool:
     """Whether the answer changes by the day: today, the latest, the weather, a current price.
 
-    What is quoted, code or a link does not count.
+    What is quoted, code or a link does not count, nor does the middle of a long text.
     """
+    if len(question) > 2 * _HALF:
+        question = f"{question[:_HALF]}\n{question[-_HALF:]}"
     reading = read(question)
     text = _QUOTED.sub(" ", reading.lower).rstrip(" ?!.")
     if reading.has_han:

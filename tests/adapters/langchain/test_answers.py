@@ -129,16 +129,25 @@ def test_of_a_template_the_encoder_reads_the_question_only(
     assert model.calls == len(UNRELATED)
 
 
-def test_a_template_that_shows_no_question_is_not_read_at_all(
-    cache: SemanticCache, model: ScriptedModel, encoder: ScriptedEncoder
+@pytest.mark.parametrize("compare_long", [True, False])
+def test_a_template_that_shows_no_question_is_compared_in_pieces_or_not_at_all(
+    make_cache: Any, encoder: ScriptedEncoder, compare_long: bool
 ) -> None:
-    """B08: without a label the whole would be compared, where one question is like the other."""
+    """B08: without a label one vector would stand for all of it, where one is like the other."""
+    cache = make_cache(key={"compare_long": compare_long})
+    model = ScriptedModel(cache=cache)
     for _ in range(2):
         for text in UNRELATED:
             model.invoke(f"{TEMPLATE}\n{text}")
-    assert encoder.texts == []
     assert model.calls == len(UNRELATED)
-    assert cache.stats().lookups_by_reason == {"beyond_window": 6, "exact": 6}
+    reasons = cache.stats().lookups_by_reason
+    assert reasons.pop("exact") == 6
+    if compare_long:
+        assert "semantic" not in reasons
+        assert not set(encoder.texts) & {f"{TEMPLATE}\n{text}" for text in UNRELATED}
+    else:
+        assert reasons == {"beyond_window": 6}
+        assert encoder.texts == []
 
 
 @pytest.mark.parametrize(
@@ -182,20 +191,26 @@ PREFIX = "Some words of context that go on and on. " * 100
         ("请" * 600, "请" * 599 + "问"),
     ],
 )
-def test_a_text_beyond_the_window_is_matched_exactly_only(
-    make_cache: Any, first: str, second: str
+@pytest.mark.parametrize("compare_long", [True, False])
+def test_a_text_beyond_the_window_is_never_embedded_cut(
+    make_cache: Any, first: str, second: str, compare_long: bool
 ) -> None:
-    """B10: a cut text is not embedded at all, and the decision says so."""
+    """B10: piece by piece or not at all, and the decision says so."""
     encoder = ScriptedEncoder(max_tokens=128)
-    cache = make_cache(encoder=encoder, index=None)
+    cache = make_cache(encoder=encoder, index=None, key={"compare_long": compare_long})
     model = ScriptedModel(cache=cache)
     model.invoke(first)
     model.invoke(second)
     assert model.calls == 2
     model.invoke(first)
     assert model.calls == 2
-    assert encoder.texts == []
-    assert cache.stats().lookups_by_reason == {"beyond_window": 2, "exact": 1}
+    assert all(encoder.count_tokens(text) <= 128 for text in encoder.texts)
+    reasons = cache.stats().lookups_by_reason
+    assert reasons.pop("exact") == 1
+    assert "semantic" not in reasons
+    if not compare_long:
+        assert encoder.texts == []
+        assert reasons == {"beyond_window": 2}
 
 
 def test_a_long_system_prompt_counts_to_its_last_word(

@@ -530,8 +530,8 @@ def test_a_conversation_grows_by_two_a_turn(
     made = agent(checkpointer=InMemorySaver())
     for thread in ("t1", "t2"):
         config = {"configurable": {"thread_id": thread}}
-        for turn in range(1, 4):
-            state = made.invoke(_asked("ping"), config)
+        for turn, text in enumerate(("one", "two", "three"), 1):
+            state = made.invoke(_asked(text), config)
             assert len(state["messages"]) == 2 * turn
     assert model.calls == 3
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -113,3 +115,14 @@ def test_any_text_has_a_verdict(text: str) -> None:
     """And whitespace around it changes nothing."""
     assert volatile(text) == volatile(f" {text} ")
     assert personal(text) == personal(f" {text} ")
+
+
+@pytest.mark.parametrize("filler", ["x", "《", "a-", "港口", " "])
+def test_a_very_long_text_is_read_at_its_ends(filler: str) -> None:
+    """In next to no time: every answer that is stored is asked for its day."""
+    long = filler * 300_000
+    started = time.perf_counter()
+    assert not volatile(long)
+    assert volatile(f"今天天气怎么样？ {long}")
+    assert volatile(f"{long} 今天天气怎么样")
+    assert time.perf_counter() - started < 5
