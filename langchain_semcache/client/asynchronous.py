@@ -127,10 +127,14 @@ class AsyncSemcache(Client):
         index = self._core.workplace.index
         return await asyncio.to_thread(lambda: tuple(index.scan(selection)))
 
+    async def remove(self, entry_id: str) -> bool:
+        """See `Semcache.remove`."""
+        return bool(await self._remove(Selection(ids=(entry_id,))))
+
     async def report(self, entry_id: str, *, wrong: bool) -> bool:
         """See `Semcache.report`."""
         self._complained(entry_id, wrong=wrong)
-        return bool(wrong and await self._remove(Selection(ids=(entry_id,))))
+        return wrong and await self.remove(entry_id)
 
     async def invalidate(
         self,

@@ -143,13 +143,17 @@ class Semcache(Client):
         """Every entry of this namespace, expired ones included."""
         return self._core.workplace.index.scan(Selection(namespace=self.config.namespace))
 
+    def remove(self, entry_id: str) -> bool:
+        """Remove one entry; True when there was one."""
+        return bool(self._remove(Selection(ids=(entry_id,))))
+
     def report(self, entry_id: str, *, wrong: bool) -> bool:
         """Feedback on a served entry; a wrong one is removed. True when something was removed.
 
         An error budget counts it, and does not serve the entry again when it should come back.
         """
         self._complained(entry_id, wrong=wrong)
-        return bool(wrong and self._remove(Selection(ids=(entry_id,))))
+        return wrong and self.remove(entry_id)
 
     def invalidate(
         self,

@@ -111,7 +111,7 @@ class SemanticCache(BaseCache):
             try:
                 return to_generations(decision) if decision.hit else None
             except CorruptEntry as error:
-                self._sync.report(error.entry_id, wrong=True)
+                self._sync.remove(error.entry_id)
                 raise
         except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
             self._sync.troubled(ADAPTER, error)
@@ -124,7 +124,7 @@ class SemanticCache(BaseCache):
             try:
                 return to_generations(decision) if decision.hit else None
             except CorruptEntry as error:
-                await self._async.report(error.entry_id, wrong=True)
+                await self._async.remove(error.entry_id)
                 raise
         except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
             self._async.troubled(ADAPTER, error)

@@ -94,7 +94,7 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
             decision = self._sync.get_or_call(asked, ask, ttl=self._ttl, tags=self._tags)
             settled = self._settled(call, decision)
             if settled is None:
-                self._sync.report(decision.entry_id or "", wrong=True)
+                self._sync.remove(decision.entry_id or "")
                 decision = self._sync.get_or_call(asked, ask, ttl=self._ttl, tags=self._tags)
                 settled = self._settled(call, decision)
         except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
@@ -122,7 +122,7 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
             decision = await self._async.get_or_call(asked, ask, ttl=self._ttl, tags=self._tags)
             settled = await asyncio.to_thread(self._settled, call, decision)
             if settled is None:
-                await self._async.report(decision.entry_id or "", wrong=True)
+                await self._async.remove(decision.entry_id or "")
                 decision = await self._async.get_or_call(asked, ask, ttl=self._ttl, tags=self._tags)
                 settled = await asyncio.to_thread(self._settled, call, decision)
         except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
