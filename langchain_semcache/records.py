@@ -157,8 +157,8 @@ class Query:
     Attributes:
         text: The text to embed: the last question, in NFC, without template boilerplate.
         fingerprint: Digest of the whole conversation; equal fingerprints are equal requests.
-        partition: Digest of scope and conversation history; semantic candidates come from one
-            partition only, so a follow-up is never answered from another conversation.
+        partition: Digest of scope and of all that has to be equal around the question; semantic
+            candidates come from one partition only.
         exact_only: Set when meaning cannot be compared safely; says why.
         call_ids: Tool-call ids of the conversation, which a storable reply must not mention.
         turns: What was said before, as (role, text), where it is compared and not a part of the
@@ -270,6 +270,7 @@ class Decision:
         similarity: Of the served entry, or of the best candidate on a miss; 1.0 for an exact hit.
         confidence: Probability that the stored answer is right; the similarity while no
             calibration is in place.
+        asked: The question as it was compared, of a semantic hit.
         age: Time since the served entry was stored.
         exact_only: Why meaning was not compared, when it was not.
         verdicts: Every candidate, best first, with what became of it.
@@ -284,12 +285,22 @@ class Decision:
     confidence: float | None = None
     entry_id: str | None = None
     question: str | None = None
+    asked: str | None = None
     age: timedelta | None = None
     expires_at: float | None = None
     exact_only: Reason | None = None
     detail: str = ""
     verdicts: tuple[Verdict, ...] = ()
     stages: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What a user said of a hit: whether the answer to `stored` was right for `question`."""
+
+    question: str
+    stored: str
+    right: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

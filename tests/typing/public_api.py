@@ -1,5 +1,6 @@
 """What a type checker must conclude about the public API. Checked by mypy, never run."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import assert_type
 
@@ -20,7 +21,11 @@ from langchain_semcache import (
     SemcacheError,
     Stats,
     StoreResult,
+    VerifierUnavailable,
 )
+from langchain_semcache.ports import Verifier
+from langchain_semcache.threshold import Summary
+from langchain_semcache.verifiers.judge import LLMJudge
 
 request = Request(
     messages=[{"role": "user", "content": "How do I reset my password?"}],
@@ -66,6 +71,23 @@ def the_settings() -> None:
     assert_type(Semcache.open(config), Semcache)
 
 
+class Opinion:
+    identity = "opinion"
+
+    def judge(self, question: str, stored: Sequence[str]) -> Sequence[float]:
+        return [float(question == text) for text in stored]
+
+
+def the_second_opinion() -> None:
+    verifier: Verifier = Opinion()
+    with Semcache.open(":memory:", verifier=verifier, max_error_rate=0.01) as cache:
+        assert_type(cache.stats().verifier, str)
+        assert_type(cache.stats().budget, Summary | None)
+        assert_type(cache.lookup(request).confidence, float | None)
+    SemanticCache(":memory:", verifier=LLMJudge(lambda prompt: "yes", model="judge-1"))
+    SemanticCache(":memory:", verifier="cross-encoder:a/model")
+
+
 def the_langchain_door() -> None:
     cache: BaseCache = SemanticCache()
     set_llm_cache(cache)
@@ -74,4 +96,5 @@ def the_langchain_door() -> None:
 def the_errors() -> None:
     root: type[SemcacheError] = MissingExtra
     usual: type[ValueError] = ConfigurationError
-    del root, usual
+    failed: type[SemcacheError] = VerifierUnavailable
+    del root, usual, failed
