@@ -16,13 +16,21 @@ from langchain_semcache.client.shared import Asked, Client
 from langchain_semcache.client.stats import Stats
 from langchain_semcache.clock import Clock
 from langchain_semcache.config import SemcacheConfig
-from langchain_semcache.engine import flow
+from langchain_semcache.engine import feedback, flow
 from langchain_semcache.engine.async_driver import AsyncDriver
 from langchain_semcache.engine.single_flight import AsyncSingleFlight
 from langchain_semcache.engine.workplace import ADMINISTRATION_SECONDS
 from langchain_semcache.events import EventSink
 from langchain_semcache.ports import Encoder, EntryIndex, Verifier
-from langchain_semcache.records import Decision, Entry, Request, Response, Selection, StoreResult
+from langchain_semcache.records import (
+    Decision,
+    Entry,
+    Feedback,
+    Request,
+    Response,
+    Selection,
+    StoreResult,
+)
 from langchain_semcache.ttl import UNSET, Unset
 
 
@@ -133,8 +141,13 @@ class AsyncSemcache(Client):
 
     async def report(self, entry_id: str, *, wrong: bool) -> bool:
         """See `Semcache.report`."""
-        self._complained(entry_id, wrong=wrong)
+        await self._driver.run(lambda: self._told(entry_id, wrong=wrong), {})
         return wrong and await self.remove(entry_id)
+
+    async def feedback(self) -> Sequence[Feedback]:
+        """See `Semcache.feedback`."""
+        index, namespace = self._core.workplace.index, self.config.namespace
+        return await asyncio.to_thread(lambda: list(feedback.recall(index, namespace)))
 
     async def invalidate(
         self,

@@ -14,13 +14,21 @@ from langchain_semcache.client.shared import Asked, Client
 from langchain_semcache.client.stats import Stats
 from langchain_semcache.clock import Clock
 from langchain_semcache.config import SemcacheConfig
-from langchain_semcache.engine import flow
+from langchain_semcache.engine import feedback, flow
 from langchain_semcache.engine.single_flight import SingleFlight
 from langchain_semcache.engine.sync_driver import SyncDriver
 from langchain_semcache.engine.workplace import ADMINISTRATION_SECONDS
 from langchain_semcache.events import EventSink
 from langchain_semcache.ports import Encoder, EntryIndex, Verifier
-from langchain_semcache.records import Decision, Entry, Request, Response, Selection, StoreResult
+from langchain_semcache.records import (
+    Decision,
+    Entry,
+    Feedback,
+    Request,
+    Response,
+    Selection,
+    StoreResult,
+)
 from langchain_semcache.ttl import UNSET, Unset
 
 
@@ -150,10 +158,15 @@ class Semcache(Client):
     def report(self, entry_id: str, *, wrong: bool) -> bool:
         """Feedback on a served entry; a wrong one is removed. True when something was removed.
 
-        An error budget counts it, and does not serve the entry again when it should come back.
+        The pair of questions is kept for `feedback`, where this client served it lately. An error
+        budget counts the report, and does not serve the entry again when it should come back.
         """
-        self._complained(entry_id, wrong=wrong)
+        self._driver.run(self._told(entry_id, wrong=wrong), {})
         return wrong and self.remove(entry_id)
+
+    def feedback(self) -> Iterator[Feedback]:
+        """The pairs that were reported on, right or wrong, for `semcache calibrate` to learn from."""
+        return feedback.recall(self._core.workplace.index, self.config.namespace)
 
     def invalidate(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -10,7 +11,7 @@ from typing import TypeAlias, TypeVar
 from langchain_semcache.assembly import Core
 from langchain_semcache.client.stats import Stats
 from langchain_semcache.config import SemcacheConfig
-from langchain_semcache.engine import flow
+from langchain_semcache.engine import feedback, flow
 from langchain_semcache.engine.commands import Flow
 from langchain_semcache.engine.gate import told
 from langchain_semcache.errors import ConfigurationError
@@ -26,6 +27,7 @@ from langchain_semcache.guards import volatile
 from langchain_semcache.ports import SupportsDescribe
 from langchain_semcache.records import (
     Decision,
+    Feedback,
     Reason,
     Request,
     Response,
@@ -45,6 +47,9 @@ A call that is looked up and stored is resolved once: whoever asks the model may
 on the way, and the reply would land under another key.
 """
 
+REMEMBERED = 1_024
+"""Entries whose last question is remembered, for feedback to be about a pair."""
+
 SWEEP_EVERY = 256
 """Stores between two sweeps of expired entries."""
 
@@ -56,6 +61,7 @@ class Client:
         self._core = core
         self._clock = core.workplace.clock.monotonic
         self._accounts = core.workplace.accounts
+        self._served: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self._stores = 0
 
     @property
@@ -129,6 +135,10 @@ class Client:
         decision.stages.update(stages)
         if decision.reason is Reason.CORRUPT_ENTRY:
             self._core.workplace.index_gate.warn(decision.detail)
+        if decision.entry_id and decision.question and decision.asked:
+            self._served[decision.entry_id] = (decision.asked, decision.question)
+            if len(self._served) > REMEMBERED:
+                self._served.popitem(last=False)
         event = LookupHit if decision.hit else LookupMissed
         self._core.sink.emit(event(decision, seconds))
         return decision
@@ -170,12 +180,17 @@ class Client:
             created_before=None if age is None else now - age.total_seconds(),
         )
 
-    def _complained(self, entry_id: str, *, wrong: bool) -> None:
-        """Tell the error budget what a user says of an entry."""
-        if self._accounts is None:
-            return
-        tell = self._accounts.reported_wrong if wrong else self._accounts.cleared
-        tell(self.config.namespace, entry_id)
+    def _told(self, entry_id: str, *, wrong: bool) -> Flow[None]:
+        """Tell the error budget what a user says of an entry, and keep the pair it is about."""
+        if self._accounts is not None:
+            tell = self._accounts.reported_wrong if wrong else self._accounts.cleared
+            tell(self.config.namespace, entry_id)
+        pair = self._served.get(entry_id)
+        if pair is None:
+            return _decided(None)
+        said = Feedback(*pair, right=not wrong)
+        now = self._core.workplace.clock.now()
+        return feedback.remember(said, namespace=self.config.namespace, now=now)
 
     def troubled(self, adapter: str, error: Exception) -> None:
         """Count what broke in an adapter, and warn of it once per interval.

@@ -214,7 +214,8 @@ def _decide(query: Query, verdicts: Sequence[Verdict], policy: Policy) -> Decisi
             continue
         response = _decoded(verdict.candidate.entry, policy.codec)
         if isinstance(response, Response):
-            return replace(_hit(verdict, response, policy), verdicts=tuple(seen))
+            hit = _hit(verdict, response, policy)
+            return replace(hit, verdicts=tuple(seen), asked=query.text)
         seen[place] = replace(verdict, reason=response.reason, detail=str(response.error))
     if not seen:
         return _miss(Reason.NO_CANDIDATE, query)

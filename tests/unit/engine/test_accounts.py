@@ -172,3 +172,18 @@ def test_explain_costs_nothing_of_the_budget(budgeted):
     cache.store(ask("asked"), Response.from_text("by card"))
     assert cache.explain(ask(ONE)).hit
     assert cache.stats().budget.requests == 0
+
+
+def test_what_users_say_is_kept_as_pairs(budgeted):
+    index = MemoryIndex(DIMENSION)
+    cache = budgeted(index)
+    kept = cache.store(ask("asked"), Response.from_text("by card"))
+    assert not cache.report("nobody", wrong=False)
+    assert cache.lookup(ask(ONE)).hit
+    cache.report(kept.entry_id, wrong=False)
+    assert cache.lookup(ask(TWO)).hit
+    cache.report(kept.entry_id, wrong=True)
+    told = {(said.question, said.stored, said.right) for said in cache.feedback()}
+    assert told == {(ONE, "asked", True), (TWO, "asked", False)}
+    assert cache.clear() == 0
+    assert len(list(budgeted(index).feedback())) == 2
