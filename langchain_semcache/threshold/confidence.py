@@ -27,6 +27,8 @@ UNTRIED_BAR = 0.9
 _RIDGE = 1.0
 _STEPS = 50
 _CONVERGED = 1e-8
+_SAME = 1e-9
+"""A feature that varies less says nothing, like the bias."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,8 +169,8 @@ def fit(
     if len(labels) == 0 or labels.min() == labels.max():
         raise ConfigurationError("a calibration needs pairs of both labels, right and wrong")
     rows = np.array([(*features(one), 1.0) for one in observed], dtype=np.float64)
-    scale = np.maximum(rows.std(axis=0), 1e-9)
-    scale[-1] = 1.0
+    spread = rows.std(axis=0)
+    scale = np.where(spread > _SAME, spread, 1.0)
     counts = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
     solution = _newton(rows / scale, labels, counts) / scale
     return dict(zip((*NAMES, "bias"), map(float, solution), strict=True))

@@ -1,0 +1,116 @@
+"""One probability from all that was measured, and the file that says how."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langchain_semcache import ConfigurationError
+from langchain_semcache.threshold.confidence import Calibration, as_it_is, fit, load, shipped
+from langchain_semcache.threshold.features import NAMES, Observed, features
+
+CALIBRATION = Calibration(
+    encoder="e",
+    verifier="v",
+    floor=0.5,
+    bar=0.9,
+    least=0.8,
+    weights={"similarity": 8.0, "opinion": 0.7, "bias": -6.0},
+    fitted_on="a few pairs, 中文",
+)
+chances = st.floats(0, 1)
+
+
+@given(chances, chances)
+def test_it_is_a_probability_whatever_was_measured(similarity, opinion):
+    chance = CALIBRATION.probability(Observed("a b", "a c", similarity, opinion))
+    assert 0 < chance < 1
+
+
+@given(st.floats(0.001, 0.999))
+def test_without_labels_the_verifiers_probability_is_the_confidence(opinion):
+    untried = as_it_is("e", "v", floor=0.7)
+    assert untried.probability(Observed("a", "b", 0.8, opinion)) == pytest.approx(opinion)
+    assert (untried.floor, untried.bar, untried.least) == (0.7, 0.9, 0.9)
+
+
+def test_more_likeness_and_a_better_opinion_are_never_less_likely():
+    near = [CALIBRATION.probability(Observed("a", "b", n / 10, 0.5)) for n in range(11)]
+    said = [CALIBRATION.probability(Observed("a", "b", 0.8, n / 10)) for n in range(11)]
+    assert near == sorted(near)
+    assert said == sorted(said)
+
+
+def test_there_is_one_number_for_each_name():
+    for pair in (("", ""), ("a b c d", "a b c e"), ("怎么退货", "如何退货"), ("a", "退货")):
+        assert len(features(Observed(*pair, 0.9, 0.5))) == len(NAMES)
+
+
+def test_a_file_comes_back_as_it_was_written(tmp_path):
+    file = tmp_path / "calibration.json"
+    file.write_text(CALIBRATION.to_json(), "utf-8")
+    assert load(file) == CALIBRATION
+    alone = replace(CALIBRATION, verifier=None)
+    file.write_text(alone.to_json(), "utf-8")
+    assert load(file) == alone
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"format": 2}, "format 2"),
+        ({"weights": {"similarity": 1.0}}, "bias"),
+        ({"weights": {"bias": 0.0, "mood": 1.0}}, "mood"),
+        ({"weights": {"bias": float("nan")}}, "finite"),
+        ({"weights": [1.0]}, "bias"),
+        ({"weights": {"bias": "much"}}, "much"),
+        ({"floor": 1.5}, "floor"),
+        ({"bar": True}, "bar"),
+        ({"least": None}, "least"),
+        ({"encoder": ...}, "encoder"),
+    ],
+)
+def test_what_is_no_calibration_is_refused_by_name(tmp_path, change, problem):
+    record = json.loads(CALIBRATION.to_json()) | change
+    file = tmp_path / "odd.json"
+    file.write_text(json.dumps({k: v for k, v in record.items() if v is not ...}), "utf-8")
+    with pytest.raises(ConfigurationError, match=problem) as raised:
+        load(file)
+    assert str(file) in str(raised.value)
+    assert "semcache calibrate" in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "7", "{", "{}"])
+def test_any_other_text_is_none(text):
+    with pytest.raises(ConfigurationError, match="somewhere"):
+        Calibration.from_json(text, name="somewhere")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ConfigurationError, match="absent"):
+        load(tmp_path / "absent.json")
+
+
+def test_fitting_finds_what_tells_right_from_wrong():
+    pairs = [Observed("a b", "a b", n / 100) for n in range(100)]
+    right = [pair.similarity > 0.6 for pair in pairs]
+    made = replace(CALIBRATION, weights=fit(pairs, right))
+    assert made.probability(pairs[95]) > 0.9
+    assert made.probability(pairs[5]) < 0.1
+    heavier = replace(CALIBRATION, weights=fit(pairs, right, [1 + 9 * good for good in right]))
+    assert heavier.probability(pairs[60]) > made.probability(pairs[60])
+
+
+@pytest.mark.parametrize("right", [[], [True, True], [False]])
+def test_labels_of_one_kind_say_nothing(right):
+    with pytest.raises(ConfigurationError, match="both labels"):
+        fit([Observed("a", "b", 0.5)] * len(right), right)
+
+
+def test_nothing_ships_for_models_that_nobody_knows():
+    assert shipped("nobody's encoder", None) is None
+    assert shipped("nobody's encoder", "nobody's verifier") is None
