@@ -7,14 +7,7 @@ from functools import partial
 from typing import Annotated
 
 import typer
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import Progress, TaskID
 from rich.table import Table
 from rich.text import Text
 
@@ -42,7 +35,7 @@ def demo(
     own, "demo", and stay: the second run finds them.
     """
     config = where.settings()
-    with _bar() as bar:
+    with screen.progress() as bar:
         task = bar.add_task("loading the encoder", total=len(STREAM))
         run = play(config, delay=delay, fresh=fresh, watch=partial(_watched, bar, task))
     summary = summarise(run, price_per_million)
@@ -56,20 +49,6 @@ def demo(
         out.print(block)
     out.print(screen.heading("Summary"))
     out.print(screen.facts(_facts(run, summary, price_per_million)))
-
-
-def _bar() -> Progress:
-    """A progress bar on standard error, if that is a terminal."""
-    console = screen.err()
-    return Progress(
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
 
 
 def _watched(bar: Progress, task: TaskID, turns: Iterator[Turn]) -> Sequence[Turn]:

@@ -31,7 +31,7 @@ def show(
     """List the newest entries, or show one with its whole answer."""
     with open_existing(where.settings(namespace=whose.namespace)) as cache:
         if entry_id is not None:
-            _show_one(cache, _named(cache, entry_id), as_json=where.json)
+            _show_one(cache, named(cache, entry_id), as_json=where.json)
             return
         entries = heapq.nlargest(limit, _mine(cache, whose), key=lambda e: (e.created_at, e.id))
         if where.json:
@@ -46,7 +46,12 @@ def _mine(cache: Semcache, whose: Whose) -> list[Entry]:
     return list(cache.core.workplace.index.scan(selection))
 
 
-def _named(cache: Semcache, entry_id: str) -> Entry:
+def named(cache: Semcache, entry_id: str) -> Entry:
+    """The entry whose id begins so.
+
+    Raises:
+        ConfigurationError: None does, or several do.
+    """
     wanted = entry_id.lower()
     found = [entry for entry in cache.entries() if entry.id.startswith(wanted)]
     if len(found) == 1:

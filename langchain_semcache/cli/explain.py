@@ -8,14 +8,16 @@ own rules, one scope at a time as in a real lookup.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
+from langchain_semcache.assembly import Core
 from langchain_semcache.cli import screen
+from langchain_semcache.cli.candidates import Seen, seen
 from langchain_semcache.cli.options import Where, Whose, spread
 from langchain_semcache.cli.places import open_existing
 from langchain_semcache.client import Semcache
@@ -25,7 +27,6 @@ from langchain_semcache.records import (
     JSON,
     Decision,
     Entry,
-    Query,
     Reason,
     Request,
     Scope,
@@ -35,6 +36,9 @@ from langchain_semcache.records import (
 MOST_SCOPES = 200
 """Scopes and histories that a question is put to; the ones stored to last come first."""
 
+WINDOWS = "-windows"
+"""What the partitions of questions end in that are compared window by window."""
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -43,11 +47,29 @@ class Look:
     scope: str
     model: str
     decision: Decision
+    candidates: Sequence[Seen] = ()
 
     @property
     def rank(self) -> tuple[bool, float]:
         """Hits first, then what is nearest."""
         return self.decision.hit, self.decision.similarity or 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a hit takes; None for what this cache does not ask."""
+
+    similarity_threshold: float
+    min_confidence: float | None
+    max_error_rate: float | None
+    verifier: str | None
+
+    @property
+    def told(self) -> str:
+        told = f"hits from similarity {self.similarity_threshold:g} on"
+        if self.min_confidence is not None:
+            told += f" with confidence {self.min_confidence:g}"
+        return told
 
 
 @spread
@@ -75,36 +97,53 @@ def explain(
         looks = [_asked(cache, asked)]
         if system is None:
             looks = sorted([*looks, *_elsewhere(cache, asked)], key=lambda one: one.rank)[::-1]
-        threshold = cache.core.policy.similarity_threshold
+        terms = _terms(cache.core)
     if where.json:
-        screen.write_json(_document(question, threshold, looks))
+        screen.write_json(_document(question, terms, looks))
         return
-    _print(question, threshold, looks)
+    _print(question, terms, looks)
+
+
+def _terms(core: Core) -> Terms:
+    calibration = core.policy.calibration
+    return Terms(
+        similarity_threshold=core.policy.similarity_threshold,
+        min_confidence=None if calibration is None else calibration.bar,
+        max_error_rate=core.config.max_error_rate,
+        verifier=core.workplace.verifier.identity if core.workplace.verifier else None,
+    )
 
 
 def _asked(cache: Semcache, asked: Request) -> Look:
     """Exactly this request, as the framework-free cache would see it."""
-    scope = cache.core.resolve(asked).scope
-    return Look(scope.digest, scope.model, cache.explain(asked))
+    resolved = cache.core.resolve(asked)
+    decision = cache.explain(asked)
+    driver, query = SyncDriver(cache.core.workplace), cache.core.policy.refine(resolved.query)
+    found = seen(cache.core, driver, query, decision.verdicts)
+    return Look(resolved.scope.digest, resolved.scope.model, decision, found)
 
 
 def _elsewhere(cache: Semcache, asked: Request) -> Iterator[Look]:
     resolved = cache.core.resolve(asked)
-    if resolved.query.exact_only is not None or resolved.cacheable is not None:
+    asking = cache.core.policy.refine(resolved.query)
+    personal = asking.exact_only is Reason.PERSONAL_QUESTION
+    if resolved.cacheable is not None or (asking.exact_only is not None and not personal):
         return
-    driver = SyncDriver(cache.core.workplace)
-    text = resolved.query.text
+    driver, text = SyncDriver(cache.core.workplace), asking.text
     for entry in _one_of_each(cache, resolved.scope, text):
-        if entry.partition == resolved.query.partition:
+        if entry.partition == asking.partition or (personal and entry.question != text):
             continue
+        if entry.partition.endswith(WINDOWS) is not bool(asking.windows):
+            continue  # a long text meets long ones only, and a short one short ones
         scope = Scope(
             digest=entry.scope, namespace=entry.namespace, tenant=entry.tenant, model=entry.model
         )
         # The same words in the same partition are the same request, whatever its parameters are.
         fingerprint = entry.fingerprint if entry.question == text else ""
-        query = Query(text=text, fingerprint=fingerprint, partition=entry.partition)
+        query = replace(asking, fingerprint=fingerprint, partition=entry.partition)
         decision = driver.run(flow.explain(scope, query, cache.core.policy), {})
-        yield Look(entry.scope, entry.model, decision)
+        found = seen(cache.core, driver, query, decision.verdicts)
+        yield Look(entry.scope, entry.model, decision, found)
 
 
 def _one_of_each(cache: Semcache, scope: Scope, text: str) -> Sequence[Entry]:
@@ -120,36 +159,48 @@ def _one_of_each(cache: Semcache, scope: Scope, text: str) -> Sequence[Entry]:
     return newest[::-1][:MOST_SCOPES]
 
 
-def _print(question: str, threshold: float, looks: Sequence[Look]) -> None:
+def _print(question: str, terms: Terms, looks: Sequence[Look]) -> None:
     out = screen.out()
     best = looks[0]
-    out.print(screen.heading(screen.clean(question), f"hits from similarity {threshold:g} on"))
+    out.print(screen.heading(screen.clean(question), terms.told))
     out.print(_outcome(best))
-    shown = [look for look in looks if look.decision.verdicts]
+    if best.decision.hit and best.decision.reason is not Reason.EXACT and terms.max_error_rate:
+        rate = f"{terms.max_error_rate:g}"
+        out.print(
+            Text(f"  The error budget of {rate} has the last word, and was not asked.", "dim")
+        )
+    shown = [look for look in looks if look.candidates]
     if shown:
         out.print()
-        out.print(_candidates(shown))
+        out.print(_candidates(shown, terms))
     if len(shown) > 1:
         out.print(Text(f"\n{len(shown)} scopes hold answers; none is served to another.", "dim"))
 
 
-def _candidates(shown: Sequence[Look]) -> Table:
+def _candidates(shown: Sequence[Look], terms: Terms) -> Table:
     scopes = ("scope",) if len(shown) > 1 else ()
-    columns = ("", "sim", "stored question", "verdict", *scopes)
-    table = screen.table(*columns, right=("sim",), wide=("stored question",))
+    sure = () if terms.min_confidence is None else ("conf",)
+    second = () if terms.verifier is None else ("verifier",)
+    columns = ("", "sim", *sure, *second, *scopes, "stored question, and what became of it")
+    table = screen.table(*columns, right=("sim", "conf", "verifier"), wide=columns[-1:])
+    table.columns[-1].no_wrap = False
+    table.columns[-1].overflow = "fold"
     for look in shown:
-        for verdict in look.decision.verdicts:
-            told = Text(str(verdict.reason))
-            if verdict.detail and verdict.reason is not Reason.BELOW_THRESHOLD:
-                told.append("\n").append(screen.short(verdict.detail, 34).plain, style="dim")
+        for one in look.candidates:
+            stored = screen.short(one.verdict.candidate.entry.question, 200)
             table.add_row(
-                screen.mark(verdict.reason is Reason.SEMANTIC),
-                f"{verdict.candidate.similarity:.3f}",
-                screen.short(verdict.candidate.entry.question, 200),
-                told,
+                screen.mark(one.verdict.reason is Reason.SEMANTIC),
+                f"{one.verdict.candidate.similarity:.3f}",
+                *((_number(one.confidence),) if sure else ()),
+                *((_number(one.opinion),) if second else ()),
                 *((look.scope[:8],) if scopes else ()),
+                stored.append(f"\n{screen.clean(one.words())}", style="dim"),
             )
     return table
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
 def _outcome(look: Look) -> Text:
@@ -158,22 +209,27 @@ def _outcome(look: Look) -> Text:
         detail = f" ({screen.clean(decision.detail)})" if decision.detail else ""
         return Text.assemble(screen.mark(False), f" asks the model: {decision.reason}{detail}")
     similarity = decision.similarity or 0.0
+    told = decision.confidence if decision.confidence != similarity else None
+    sure = "" if told is None else f", confidence {told:.3f}"
     age = decision.age.total_seconds() if decision.age is not None else 0.0
     return Text.assemble(
         screen.mark(True),
-        f" served from the cache: {decision.reason}, similarity {similarity:.3f}\n  ",
+        f" served from the cache: {decision.reason}, similarity {similarity:.3f}{sure}\n  ",
         (screen.clean(decision.question or ""), "bold"),
         f"\n  entry {(decision.entry_id or '')[:8]}, model {look.model or '(none)'}, "
         f"stored {screen.span(age)} ago",
     )
 
 
-def _document(question: str, threshold: float, looks: Sequence[Look]) -> JSON:
+def _document(question: str, terms: Terms, looks: Sequence[Look]) -> JSON:
     return {
         "question": question,
-        "similarity_threshold": threshold,
+        "similarity_threshold": terms.similarity_threshold,
+        "min_confidence": terms.min_confidence,
+        "max_error_rate": terms.max_error_rate,
+        "verifier": terms.verifier,
         **_decision(looks[0]),
-        "other_scopes": [_decision(look) for look in looks[1:] if look.decision.verdicts],
+        "other_scopes": [_decision(look) for look in looks[1:] if look.candidates],
     }
 
 
@@ -184,18 +240,27 @@ def _decision(look: Look) -> dict[str, JSON]:
         "reason": decision.reason.value,
         "detail": decision.detail,
         "similarity": decision.similarity,
+        "confidence": decision.confidence,
         "entry_id": decision.entry_id,
         "stored_question": decision.question,
         "scope": look.scope,
         "model": look.model,
-        "candidates": [
-            {
-                "entry_id": verdict.candidate.entry.id,
-                "question": verdict.candidate.entry.question,
-                "similarity": verdict.candidate.similarity,
-                "verdict": verdict.reason.value,
-                "detail": verdict.detail,
-            }
-            for verdict in decision.verdicts
-        ],
+        "candidates": [_candidate(one) for one in look.candidates],
+    }
+
+
+def _candidate(one: Seen) -> JSON:
+    entry, refusal = one.verdict.candidate.entry, one.refusal
+    return {
+        "entry_id": entry.id,
+        "question": entry.question,
+        "similarity": one.verdict.candidate.similarity,
+        "confidence": one.confidence,
+        "opinion": one.opinion,
+        "guard": None
+        if refusal is None
+        else {"reason": refusal.reason.value, "detail": refusal.detail},
+        "verdict": one.verdict.reason.value,
+        "detail": one.verdict.detail,
+        "in_words": one.words(),
     }

@@ -12,6 +12,7 @@ from typing import Literal
 
 from rich import box
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +22,7 @@ SIDE_BY_SIDE = 110
 """Columns of a terminal from which two texts fit beside each other."""
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
+_EIGHTHS = "▏▎▍▌▋▊▉"
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
 
 
@@ -37,6 +39,20 @@ def err() -> Console:
 def complain(message: str) -> None:
     """One line on standard error, however long."""
     err().print(f"semcache: {clean(message)}", soft_wrap=True)
+
+
+def progress() -> Progress:
+    """A progress bar on standard error, if that is a terminal; it is gone when it is done."""
+    console = err()
+    return Progress(
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
 
 
 def write_json(document: JSON) -> None:
@@ -99,6 +115,21 @@ def facts(pairs: Mapping[str, object]) -> Table:
     for name, value in pairs.items():
         grid.add_row(name, value if isinstance(value, Text) else clean(str(value)))
     return grid
+
+
+def bar(share: float, width: int, *, leftwards: bool = False) -> str:
+    """A bar for a share in [0, 1], padded to `width`; leftwards it grows from the right."""
+    if leftwards:
+        # There are eighths of a block for the left side only, halves for both.
+        full, half = divmod(round(share * width * 2), 2)
+        return ("▐" * half + "█" * full).rjust(width)
+    full, rest = divmod(round(share * width * 8), 8)
+    return ("█" * full + (_EIGHTHS[rest - 1] if rest else "")).ljust(width)
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage; a dash where there is none."""
+    return "–" if share is None else f"{share:.1%}"
 
 
 def span(seconds: float) -> str:

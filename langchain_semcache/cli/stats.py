@@ -11,7 +11,7 @@ from langchain_semcache.cli.options import Where, Whose, spread
 from langchain_semcache.cli.places import open_existing, shown
 from langchain_semcache.client import Semcache
 from langchain_semcache.clock import SystemClock
-from langchain_semcache.records import JSON, Entry, Selection
+from langchain_semcache.records import BOOKS, JSON, Entry, Selection
 from langchain_semcache.request import tenant_digest
 
 
@@ -61,6 +61,8 @@ def _count(cache: Semcache, tenant: str | None) -> tuple[Counter[str], Census]:
     namespaces: Counter[str] = Counter()
     census = Census()
     for entry in cache.core.workplace.index.scan(Selection(tenant=wanted)):
+        if entry.namespace == BOOKS:
+            continue  # the cache's own notes, and no answers
         namespaces[entry.namespace] += 1
         if entry.namespace == cache.config.namespace:
             census.add(entry, now)

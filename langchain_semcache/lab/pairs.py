@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,7 +101,7 @@ def read_pairs(path: str | Path) -> list[Pair]:
             found = list(reader(lines, delimiter="," if names.endswith(".csv") else "\t"))
     except (OSError, UnicodeDecodeError, EOFError) as error:
         raise ConfigurationError(f"the pairs in {path} cannot be read: {error}") from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, csv.Error, zlib.error) as error:
         raise ConfigurationError(f"{path}: {error}") from error
     if not found:
         raise ConfigurationError(f"{path} holds no pairs")

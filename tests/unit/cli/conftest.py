@@ -64,7 +64,7 @@ def fill(directory: Path) -> Path:
             ttl=None,
         )
         cache.store(
-            Request(messages="Where is my order 4471?", model="small"),
+            Request(messages="Where is order 4471?", model="small"),
             Response.from_text("On its way."),
             sources={"orders.csv": "v1"},
         )

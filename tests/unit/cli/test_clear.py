@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-ORDER = "Where is my order 4471?"
+ORDER = "Where is order 4471?"
 REFUND = "退款多久到账？"
 
 

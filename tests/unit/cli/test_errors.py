@@ -12,7 +12,13 @@ from langchain_semcache import MissingExtra
 from langchain_semcache.cli import main
 from langchain_semcache.cli.places import shown
 
-LOOKING = [("stats",), ("show",), ("explain", "Why?"), ("clear", "--yes")]
+LOOKING = [
+    ("stats",),
+    ("show",),
+    ("explain", "Why?"),
+    ("report", "0", "--wrong"),
+    ("clear", "--yes"),
+]
 
 
 def said(result, *parts: str, code: int = 2) -> None:
@@ -117,7 +123,10 @@ def test_help_lists_the_commands(semcache) -> None:
     for arguments in ((), ("--help",)):
         shown_help = semcache(*arguments)
         assert shown_help.exit_code == 0
-        for command in ("demo", "stats", "explain", "show", "clear", "doctor"):
+        for command in (
+            *("demo", "stats", "explain", "show", "report", "clear"),
+            *("sweep", "calibrate", "doctor"),
+        ):
             assert command in shown_help.stdout
 
 

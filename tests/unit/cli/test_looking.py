@@ -9,7 +9,7 @@ import pytest
 from langchain_semcache import Request, Response, Semcache, SemcacheConfig
 
 PASSWORD = "How do I reset my password?"
-ORDER = "Where is my order 4471?"
+ORDER = "Where is order 4471?"
 REFUND = "退款多久到账？"
 
 
