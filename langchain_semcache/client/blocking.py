@@ -165,7 +165,7 @@ class Semcache(Client):
         return wrong and self.remove(entry_id)
 
     def feedback(self) -> Iterator[Feedback]:
-        """The pairs that were reported on, right or wrong, for `semcache calibrate` to learn from."""
+        """The pairs that were reported on, for `semcache calibrate` to learn from."""
         return feedback.recall(self._core.workplace.index, self.config.namespace)
 
     def invalidate(
