@@ -30,13 +30,22 @@ def compare(question: Context, stored: Context) -> Difference | None:
     if question.digest == stored.digest or (question.standalone and stored.standalone):
         return None
     if question.reply or stored.reply:
-        if question.reply and stored.reply and question.said == stored.said:
+        if question.reply and stored.reply and _same_exchange(question, stored):
             return None
-        return Difference("replies to what the assistant said last, which is another message")
+        return Difference("replies to what was said last, which is something else")
     same = _same_subject(question.referents, stored.referents, question.tail, stored.tail)
     if same and not _replaced(question, stored):
         return None
     return Difference(f"refers to {_shown(question)}, the stored one to {_shown(stored)}")
+
+
+def _same_exchange(question: Context, stored: Context) -> bool:
+    """Whether the assistant said the same last, to the same where that says little: "No."."""
+    if question.said != stored.said:
+        return False
+    return len(question.told) > 1 or (
+        question.asked == stored.asked and question.tail == stored.tail
+    )
 
 
 def _shown(context: Context) -> str:

@@ -53,7 +53,8 @@ class Context:
     chat was.
 
     Attributes:
-        standalone: The question names what it is about: the chat does not matter.
+        standalone: The question names what it is about: the chat does not matter. Without a name
+            in it, no name may have been dropped in the chat either.
         reply: The question only answers or pushes on what was last said.
         referents: What it may be about, likeliest first; of the question alone if it stands alone.
         tail: The Chinese of the last messages, for names that were not recognised as such.
@@ -106,22 +107,43 @@ class Context:
 
 def summarise(turns: Sequence[Turn], question: str) -> Context:
     """What `question` needs of the messages before it, oldest first. Never fails on odd text."""
-    alone = is_standalone(question)
     spoken = [turn for turn in turns if turn[0] in ("user", "assistant")][-_TURNS:]
     recent = [(role == "user", _shortened(text)) for role, text in reversed(spoken)]
+    whole = is_standalone(question)
+    alone = whole and not _has_a_topic(question, recent)
     asked = next((text for by_user, text in recent if by_user), "")
     told = next((text for by_user, text in recent if not by_user), "")
     last = next((text for role, text in reversed(turns) if role == "assistant"), "")
     return Context(
         standalone=alone,
         reply=is_reply(question),
-        referents=_referents(_shortened(question), recent, alone),
+        referents=_referents("" if whole and not alone else _shortened(question), recent, alone),
         tail="" if alone else _NOT_HAN.sub(" ", "\n".join(text for _, text in recent[:4]))[:_TAIL],
         asked=() if alone else _numbers(english_words(asked)),
         told=() if alone else _numbers(list(_strongest(told))),
         said=_digest(["".join(filter(str.isalnum, plain(last).casefold()))]),
         digest=_digest([part for turn in turns for part in turn]),
     )
+
+
+def _has_a_topic(question: str, recent: _Recent) -> bool:
+    """Whether names that a chat dropped may be meant by a question that has none of its own.
+
+    "How do I read a file?" is another question in a chat about Python than in one about Rust.
+    """
+    return not _names(question) and any(_names(text) for _, text in recent)
+
+
+def _names(text: str) -> bool:
+    chinese = is_han(text)
+    return any(
+        _is_sure(name, weight, chinese=chinese) for name, weight in mentions(_shortened(text))
+    )
+
+
+def _is_sure(name: str, weight: float, *, chinese: bool) -> bool:
+    """Whether it is a name by its form; so is a word in other letters among Chinese."""
+    return weight >= _SURE or (chinese and name.isalpha() and not is_han(name))
 
 
 def _numbers(words: Sequence[str]) -> tuple[int, ...]:
@@ -150,7 +172,11 @@ def _referents(question: str, recent: _Recent, alone: bool) -> tuple[Referent, .
     else:
         names = _faded(asked, recent, _HAN_FADE if is_han(question) else _FADE)
     ranked = sorted(names.items(), key=lambda item: -item[1][0])[:_NAMES]
-    return tuple(Referent(name, round(sum_, 3), best >= _SURE) for name, (sum_, best) in ranked)
+    chinese = any(map(is_han, names))
+    return tuple(
+        Referent(name, round(sum_, 3), _is_sure(name, best, chinese=chinese))
+        for name, (sum_, best) in ranked
+    )
 
 
 def _faded(asked: dict[str, float], recent: _Recent, fade: float) -> dict[str, tuple[float, float]]:

@@ -34,7 +34,7 @@ _HAN_REPLY = re.compile(
 )
 
 _HAN_POINTING = re.compile(
-    r"[它她他]|里面|当中|其中|(?<!其)(?<!利)(?<!尤)其(?![他它次实余中])|(?<!应)该(?=[\u3400-\u9fff])|此(?!外)|"
+    r"(?:(?<![\u3400-\u9fff])|(?<=请问))(?:附近|周边|周围|当地)|[它她他]|里面|当中|其中|(?<!其)(?<!利)(?<!尤)其(?![他它次实余中])|(?<!应)该(?=[\u3400-\u9fff])|此(?!外)|"
     r"这(?!么)|那(?!么|不勒斯)|前者|后者|刚才|刚刚|上面|上述|以上|前面|之前[说提]|另外|另一|别的|"
     r"其他|其它|还[有能会要想]|再(?=[来推介给说讲写换加帮详举])|换[一个成]|接下来|下一步|同样|"
     r"第[一二三四五两几][个种条家点步位]|两[个者家]|同一|继续|接着|都[有是](?=什么|啥|哪|谁)"
@@ -69,7 +69,7 @@ _BARE_ORDER = re.compile(
 _PERSONS = words("they them theirs he him she hers")
 _POSSESSIVE = words("its their his her")
 _PREPOSITIONS = words("to in into for from with of and or on at by as up down out off again")
-_BACKWARD = words("former latter then else instead above previous")
+_BACKWARD = words("former latter then else instead above previous nearby")
 _NOT_POINTED_AT = words(
     "year week month morning afternoon evening weekend summer winter spring autumn sentence text"
 )

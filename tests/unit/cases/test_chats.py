@@ -61,7 +61,9 @@ def test_a_question_that_names_its_subject_is_answered_in_any_chat(after: After)
     question = "How can I cancel a subscription?"
     asked = "How do I cancel a subscription?"
     assert after(chat(question), chat("Hi", "Hello!", asked)).hit
-    assert after(chat("Hi", "Hello!", question), chat(*NORTH, asked)).hit
+    assert after(chat("Hi", "Hello!", question), chat("Is tea healthy?", "Yes.", asked)).hit
+    named = "When was the Eiffel Tower built?"
+    assert after(chat(*NORTH, named), chat(*SOUTH, "When did they build the Eiffel Tower?")).hit
 
 
 TOLD = [
@@ -90,6 +92,32 @@ def test_what_the_user_told_a_chat_counts_although_nothing_points_at_it(
     assert not after(chat(one, "Fine.", question), chat(other, "Fine.", question)).hit
     assert not after(chat(one, "Fine.", question), chat(question)).hit
     assert not after(chat(question), chat(one, "Fine.", question)).hit
+
+
+DROPPED = [
+    ("How do I sort a list in Python?", "How do I sort a list in Rust?", "How do I read a file?"),
+    ("What is Rome like in May?", "What is Oslo like in May?", "Which museums should I see?"),
+    ("Plan a weekend in Rome", "Plan a weekend in Oslo", "What is a good place for dinner?"),
+    ("How do I use Docker on Debian?", "How do I use Docker on Arch?", "How do I add the plugin?"),
+    ("Python怎么排序？", "Rust怎么排序？", "怎么读取文件？"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "question"), DROPPED)
+def test_a_name_that_was_dropped_is_meant_by_what_has_none(
+    after: After, one: str, other: str, question: str
+) -> None:
+    """B02: nothing points back, and yet it is asked about Python, or in Rome."""
+    assert not after(chat(one, "Like this.", question), chat(other, "Like this.", question)).hit
+    assert not after(chat(one, "Like this.", question), chat(question)).hit
+    assert not after(chat(question), chat(one, "Like this.", question)).hit
+
+
+def test_a_reply_to_little_is_a_reply_to_what_was_asked(after: After) -> None:
+    """B02: "Why?" after "No." """
+    wine, tea = "Can I take ibuprofen with wine?", "Can I take ibuprofen with tea?"
+    assert not after(chat(wine, "No.", "Why?"), chat(tea, "No.", "Why?")).hit
+    assert after(chat(wine, "No.", "Why?"), chat("Hi", "Hello!", wine, "No.", "Why?")).hit
 
 
 def test_what_has_no_bearing_on_a_question_does_not_count(after: After) -> None:
