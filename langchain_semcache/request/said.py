@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from langchain_semcache.request.transformation import instructs
 
@@ -56,7 +57,7 @@ _ASKS = re.compile(
 
 def lays_down(text: str) -> bool:
     """Whether `text` says how to answer from then on."""
-    return _STANDING.search(text) is not None or instructs(text)
+    return _lays_down(text) if len(text) <= _LONG else _lays_down.__wrapped__(text)
 
 
 def brings_facts(text: str) -> bool:
@@ -65,7 +66,18 @@ def brings_facts(text: str) -> bool:
     "I use Windows" makes "How do I take a screenshot?" another question. English and Chinese; plain
     statements in English only.
     """
-    if len(text) > _LONG or _OF_ONESELF.search(text) or _MATERIAL.search(text):
+    return len(text) > _LONG or _brings_facts(text)
+
+
+# A chat comes back with every turn, and each time with all of its messages.
+@lru_cache(maxsize=1024)
+def _lays_down(text: str) -> bool:
+    return _STANDING.search(text) is not None or instructs(text)
+
+
+@lru_cache(maxsize=1024)
+def _brings_facts(text: str) -> bool:
+    if _OF_ONESELF.search(text) or _MATERIAL.search(text):
         return True
     return any(
         _STATES.search(sentence) and not _ASKS.match(sentence)
