@@ -14,6 +14,8 @@ from rich.text import Text
 from langchain_semcache.cli import screen
 from langchain_semcache.cli.models import Loaded, Models, load, measured
 from langchain_semcache.cli.options import spread
+from langchain_semcache.cli.places import open_existing, shown
+from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.lab.calibrate import Bin, Fitted
 from langchain_semcache.lab.calibrate import calibrate as fitted
@@ -22,6 +24,8 @@ from langchain_semcache.lab.pairs import Pair, read_pairs
 from langchain_semcache.records import JSON
 
 BAR = 20
+
+_UNWEIGHED = {"verifier": "none", "calibration": "none"}
 
 
 @spread
@@ -35,7 +39,10 @@ def calibrate(
     ] = None,
     feedback: Annotated[
         list[str] | None,
-        typer.Option(help="Served pairs that users judged, as JSON lines; may be repeated."),
+        typer.Option(help="What users reported: a cache (directory or URL), or a file of pairs."),
+    ] = None,
+    namespace: Annotated[
+        str | None, typer.Option("--namespace", "-n", help="Whose feedback, in a cache.")
     ] = None,
     max_false_pass: Annotated[
         float,
@@ -49,10 +56,12 @@ def calibrate(
         )
     out = out.expanduser()
     _check_target(out)
-    named, told = _read(files or [], "FILE"), _read(feedback or [], "--feedback")
+    named = {str(file): read_pairs(file) for file in files or []}
+    told = {shown(place): _feedback(place, models, namespace) for place in feedback or []}
     pairs = [pair for found in (named, told) for part in found.values() for pair in part]
     if not pairs:
-        raise ConfigurationError("calibrate needs a FILE of labelled pairs, or --feedback")
+        empty = f"; no feedback is kept in {', '.join(told)}" if told else ""
+        raise ConfigurationError(f"calibrate needs a FILE of labelled pairs, or --feedback{empty}")
     loaded = load(models.settings())
     made = fitted(
         measured(pairs, loaded),
@@ -78,16 +87,16 @@ def _check_target(out: Path) -> None:
         raise ConfigurationError(f"--out {out} is no file in a directory that exists")
 
 
-def _read(files: Sequence[str | Path], what: str) -> dict[str, list[Pair]]:
-    found: dict[str, list[Pair]] = {}
-    for file in files:
-        if "://" in str(file) or Path(file).expanduser().is_dir():
-            raise ConfigurationError(
-                f"{what} {file} is no file: a cache keeps no labelled pairs, so write those "
-                'that users judged as JSON lines, {"question": …, "stored": …, "same": true}'
-            )
-        found[str(file)] = read_pairs(file)
-    return found
+def _feedback(place: str, models: Models, namespace: str | None) -> list[Pair]:
+    """What users said of hits: kept in a cache, or in a file."""
+    if "://" not in place and not Path(place).expanduser().is_dir():
+        return read_pairs(place)
+    # Only read: what weighs hits there may be what is to be made here.
+    config = models.settings(location=place, namespace=namespace, **_UNWEIGHED)
+    with open_existing(
+        SemcacheConfig.of(config, max_error_rate=None, min_confidence=None)
+    ) as cache:
+        return [Pair(said.question, said.stored, said.right) for said in cache.feedback()]
 
 
 def _described(count: int, files: Sequence[str], max_false_pass: float) -> str:

@@ -13,7 +13,10 @@ from langchain_semcache.cli.entries import named
 from langchain_semcache.cli.options import Where, Whose, spread
 from langchain_semcache.cli.places import open_existing
 from langchain_semcache.client import Semcache
+from langchain_semcache.engine import feedback
+from langchain_semcache.engine.sync_driver import SyncDriver
 from langchain_semcache.errors import ConfigurationError
+from langchain_semcache.records import Feedback
 
 WHOLE = 36
 """Characters of an id."""
@@ -28,6 +31,7 @@ class Outcome:
     wrong: bool
     removed: bool
     budgeted: bool
+    kept: bool
 
     @property
     def told(self) -> str:
@@ -58,6 +62,10 @@ def report(
     wrong: Annotated[
         bool | None, typer.Option("--wrong/--right", help="What the answer was.")
     ] = None,
+    asked: Annotated[
+        str | None,
+        typer.Option("--question", help="What was asked, to be kept as a pair for calibrate."),
+    ] = None,
 ) -> None:
     """Say that a served answer was wrong, which removes it, or that it was right after all."""
     if wrong is None:
@@ -66,8 +74,11 @@ def report(
     with open_existing(config) as cache:
         budgeted = config.max_error_rate is not None
         found, question = _meant(cache, entry_id, gone=budgeted)
+        kept = asked is not None and question is not None
+        if asked is not None and question is not None:
+            _keep(cache, Feedback(asked, question, right=not wrong))
         removed = cache.report(found, wrong=wrong)
-        outcome = Outcome(found, question, wrong, removed, budgeted)
+        outcome = Outcome(found, question, wrong, removed, budgeted, kept)
     if where.json:
         screen.write_json(
             {
@@ -76,6 +87,7 @@ def report(
                 "wrong": wrong,
                 "removed": removed,
                 "counted": outcome.budgeted,
+                "pair_kept": kept,
             }
         )
         return
@@ -83,6 +95,14 @@ def report(
     out.print(Text(outcome.told), soft_wrap=True)
     if question is not None:
         out.print(Text(f"  {screen.clean(question)}", "dim"))
+    if outcome.kept:
+        out.print(Text("  The pair is kept for calibrate.", "dim"))
+
+
+def _keep(cache: Semcache, said: Feedback) -> None:
+    workplace = cache.core.workplace
+    steps = feedback.remember(said, namespace=cache.config.namespace, now=workplace.clock.now())
+    SyncDriver(workplace).run(steps, {})
 
 
 def _meant(cache: Semcache, entry_id: str, *, gone: bool) -> tuple[str, str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from langchain_semcache.lab.curve import Point
 from langchain_semcache.lab.halves import halves
 from langchain_semcache.lab.pairs import Measured
 from langchain_semcache.threshold.confidence import Calibration, fit
-from langchain_semcache.threshold.features import Observed
 
 MORE_LIKELY_THAN_NOT = 0.5
 """No bar lies below: an answer that is more probably wrong than right is served by nobody."""
@@ -27,13 +26,6 @@ FLOOR_SHARE = 0.005
 BINS = 10
 FEW = 200
 ONE_SIDED = 0.1
-
-_ANCHORS = (
-    Observed("一", "一", 1.0, 0.9),
-    Observed("one of two that count nothing", "and this is another of them", 0.0, 0.1),
-)
-"""Of no weight: they only differ in every feature, which pairs in one language do not, and a
-feature that is the same for all pairs has no scale to be fitted on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +122,6 @@ def _fit(
     max_false_pass: float,
     fitted_on: str,
 ) -> Calibration:
-    anchors = [one if verifier else replace(one, opinion=None) for one in _ANCHORS]
     open_to = [one for one in pairs if one.refusal is None]
     if len({one.pair.same for one in open_to}) < 2:
         raise ConfigurationError(
@@ -139,11 +130,7 @@ def _fit(
             f"{sum(not o.pair.same for o in open_to)} different ones"
         )
     floor = _floor([one.observed.similarity for one in pairs if one.pair.same])
-    weights = fit(
-        [*(one.observed for one in open_to), *anchors],
-        [*(one.pair.same for one in open_to), *(False for _ in anchors)],
-        [*(1.0 for _ in open_to), *(0.0 for _ in anchors)],
-    )
+    weights = fit([one.observed for one in open_to], [one.pair.same for one in open_to])
     draft = Calibration(
         encoder=encoder,
         verifier=verifier,

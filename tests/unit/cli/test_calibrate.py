@@ -10,6 +10,9 @@ import pytest
 
 from langchain_semcache import Semcache, SemcacheConfig
 from langchain_semcache.cli import models
+from langchain_semcache.engine import feedback
+from langchain_semcache.engine.sync_driver import SyncDriver
+from langchain_semcache.records import Feedback
 from langchain_semcache.threshold.confidence import load
 
 
@@ -107,12 +110,42 @@ def test_the_verifier_is_named_in_file_and_settings(semcache, pairs, out, monkey
     assert json.loads(ran.stdout)["settings"]["verifier"] == "local"
 
 
-@pytest.mark.parametrize("place", ["./.semcache", "http://127.0.0.1:9"])
-def test_a_cache_is_no_file_of_feedback(semcache, tmp_path, monkeypatch, place: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path(".semcache").mkdir()
-    line = failed(semcache("calibrate", "--feedback", place, "--out", "c.json"))
-    assert "keeps no labelled pairs" in line
+def test_feedback_is_read_from_a_cache(semcache, pairs, out, own) -> None:
+    with Semcache.open(SemcacheConfig(location=str(own), encoder="hash")) as cache:
+        for number, right in ((1, True), (2, False)):
+            said = Feedback(f"Is it {number}?", "How do I reset my password?", right)
+            steps = feedback.remember(said, namespace="default", now=0.0)
+            SyncDriver(cache.core.workplace).run(steps, {})
+    asked = ("calibrate", pairs, "--feedback", own, "--encoder", "hash", "--out", out, "--json")
+    found = json.loads(semcache(*asked).stdout)
+    assert found["fitting"]["same"] + found["held_out"]["same"] + found["left_out"] >= 151
+    line = failed(semcache(*asked[:1], *asked[2:], "--namespace", "other"))
+    assert "no feedback is kept in" in line
+
+
+def test_a_pair_that_was_reported_with_its_question_is_learnt_from(semcache, out, own) -> None:
+    where = ("--location", own, "--encoder", "hash")
+    shown = json.loads(semcache("show", *where, "--json").stdout)
+    (entry,) = (one["id"] for one in shown if "password" in one["question"])
+    told = semcache(
+        "report", entry, "--wrong", "--question", "How do I change my password?", *where
+    )
+    assert "The pair is kept for calibrate." in told.stdout
+    with Semcache.open(SemcacheConfig(location=str(own), encoder="hash")) as cache:
+        (said,) = cache.feedback()
+    assert said == Feedback("How do I change my password?", "How do I reset my password?", False)
+
+
+def test_a_place_without_a_cache_is_named_and_stays_empty(semcache, tmp_path, out) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "there is no cache in" in failed(
+        semcache("calibrate", "--feedback", empty, "--encoder", "hash", "--out", out)
+    )
+    assert list(empty.iterdir()) == []
+    away = semcache("calibrate", "--feedback", "http://u:secret@127.0.0.1:9", "--out", out)
+    assert "does not answer" in failed(away)
+    assert "secret" not in away.stderr
 
 
 @pytest.mark.parametrize("wish", ["0", "1", "-0.1", "nan", "x"])

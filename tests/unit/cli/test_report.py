@@ -52,6 +52,7 @@ def test_a_right_answer_stays(semcache, where, stored) -> None:
         "wrong": False,
         "removed": False,
         "counted": False,
+        "pair_kept": False,
     }
     assert PASSWORD in semcache("show", *where, "--json").stdout
     told = semcache("report", stored[PASSWORD], "--right", *where).stdout
