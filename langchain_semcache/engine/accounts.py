@@ -148,6 +148,7 @@ class Accounts:
                 account.terms,
                 confidence=would_be.confidence,
                 entry_id=would_be.entry_id,
+                class_=would_be.kind,
                 now=now,
             )
             compare = shadow_due(admission, self._draw(account.ledger, would_be.entry_id))

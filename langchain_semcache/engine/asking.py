@@ -72,11 +72,11 @@ def verify(question: str, stored: tuple[str, ...]) -> Flow[Sequence[float] | Fai
     raise _unexpected(command, answer)
 
 
-def admit(namespace: str, asked: str, entry_id: str, confidence: float) -> Flow[Admitted | None]:
-    answer = yield (command := Admit(namespace, asked, entry_id, confidence))
+def admit(would_be: Admit) -> Flow[Admitted | None]:
+    answer = yield would_be
     if answer is None or isinstance(answer, Admitted):
         return answer
-    raise _unexpected(command, answer)
+    raise _unexpected(would_be, answer)
 
 
 def due(asked: str) -> Flow[str | None]:

@@ -76,13 +76,14 @@ class Trim:
 class Admit:
     """Answered by what the error budget says of a would-be hit: `Admitted`, or None without one.
 
-    `asked` is the id that the request's own answer would have.
+    `asked` is the id that the request's own answer would have, `kind` the class of its question.
     """
 
     namespace: str
     asked: str
     entry_id: str
     confidence: float
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from datetime import timedelta
 
 from langchain_semcache.context import summarise
 from langchain_semcache.engine import asking, judging, long_questions
-from langchain_semcache.engine.commands import Failure, Flow
+from langchain_semcache.engine.commands import Admit, Failure, Flow
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.errors import CorruptEntry, IndexUnavailable
+from langchain_semcache.guards import kind
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import (
     Candidate,
@@ -96,7 +97,9 @@ def _admitted(scope: Scope, asked: str, query: Query, hit: Decision) -> Flow[Dec
     """The hit, or the miss that the error budget makes of it."""
     served = next(v for v in hit.verdicts if v.candidate.entry.id == hit.entry_id)
     entry = served.candidate.entry
-    admitted = yield from asking.admit(scope.namespace, asked, entry.id, _sureness(served))
+    admitted = yield from asking.admit(
+        Admit(scope.namespace, asked, entry.id, _sureness(served), kind(query.text))
+    )
     if admitted is None or admitted.reason is Reason.SEMANTIC:
         return hit
     refused = replace(served, reason=admitted.reason, detail=admitted.detail)

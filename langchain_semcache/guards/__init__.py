@@ -53,4 +53,10 @@ def check(question: str, stored: str) -> Refusal | None:
     return None
 
 
-__all__ = ["Reading", "Refusal", "check", "personal", "volatile"]
+def kind(question: str) -> str:
+    """The class a question is counted in: its script and what it asks for, such as "han why"."""
+    reading = read(question)
+    return f"{'han' if reading.has_han else 'other'} {asking.asked(reading) or 'unclear'}"
+
+
+__all__ = ["Reading", "Refusal", "check", "kind", "personal", "volatile"]
