@@ -42,7 +42,7 @@ class EntriesRemoved:
 
 @dataclass(frozen=True, slots=True)
 class BackendFailed:
-    """`port` is "encoder", "index" or the name of an adapter; `error` is the class of the error."""
+    """`port` is "encoder", "index", "verifier" or an adapter's name; `error` is a class."""
 
     port: str
     error: str

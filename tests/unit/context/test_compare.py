@@ -51,6 +51,31 @@ class TestShortTurns:
         assert not differ(one, other)
 
 
+@pytest.mark.parametrize("short", SHORT)
+@pytest.mark.parametrize("said", ["No.", "Yes!", "不可以。"])
+def test_where_the_assistant_said_little_it_matters_what_was_asked(said, short):
+    one, other = "Can I mix bleach and vinegar?", "Can I mix bleach and water?"
+    assert differ(chat(one, said, short), chat(other, said, short))
+    assert not differ(chat(one, said, short), chat("Hi", "Hello!", one, said, short))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "question"),
+    [
+        ("How do I parse JSON in Go?", "How do I parse JSON in Kotlin?", "How do I sort a slice?"),
+        ("Is Porto pretty?", "Is Gdansk pretty?", "Which museums should I see?"),
+        ("Kotlin怎么排序？", "Swift怎么排序？", "怎么读取文件？"),
+    ],
+)
+def test_a_name_dropped_in_the_chat_may_be_meant(one, other, question):
+    """By a question that has no name of its own; one that has a name stands alone."""
+    assert differ(chat(one, "Like this.", question), chat(other, "Like this.", question))
+    assert differ(chat(one, "Like this.", question), chat(question))
+    assert not differ(chat(one, "Like this.", question), chat("hi", "hi", one, "So.", question))
+    named = "When was the Eiffel Tower built?"
+    assert not differ(chat(one, "Like this.", named), chat(other, "Like this.", named))
+
+
 def test_the_second_one_of_another_list_is_another_thing():
     one = chat("Name two rivers.", "The Danube and the Tagus.", "and the second one?")
     other = chat("Name two deserts.", "The Gobi and the Namib.", "and the second one?")
@@ -128,9 +153,7 @@ def test_another_thing_differs(one, other):
 
 
 class TestStandalone:
-    @pytest.mark.parametrize(
-        "question", ["How do I rename a branch in git?", "红烧茄子怎么做？"]
-    )
+    @pytest.mark.parametrize("question", ["How do I rename a branch in git?", "红烧茄子怎么做？"])
     def test_it_hits_whatever_went_before(self, question):
         long = ["Hi", "Hello!", "Is the pool open?", "Yes, until nine.", "Thanks", "Welcome."] * 5
         assert not differ(chat(*long, question), chat(question))

@@ -29,6 +29,7 @@ from langchain_semcache.context import is_standalone
         "如何重置路由器？",
         "谁发明了电灯泡？",
         "把下面这句话翻译成英文：我明天去钓鱼",
+        "Which museums are near the Louvre?",
     ],
 )
 def test_a_question_that_names_its_subject_stands_alone(question):
@@ -73,6 +74,9 @@ def test_a_question_that_names_its_subject_stands_alone(question):
         "再推荐一个",
         "翻译成法语",
         "有联系电话吗？",
+        "附近有什么好吃的餐厅？",
+        "请问周边有地铁吗？",
+        "Which museums are nearby?",
     ],
 )
 def test_a_question_that_points_back_or_names_nothing_does_not(question):
