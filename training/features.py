@@ -65,7 +65,9 @@ def reduction(texts: Sequence[str]) -> Reduction:
     return Reduction(centre, np.ascontiguousarray(vectors[:, ::-1][:, :REDUCED], dtype=np.float32))
 
 
-def embed(texts: Sequence[str], reduce: Reduction | None = None, cache: Path | None = None) -> Texts:
+def embed(
+    texts: Sequence[str], reduce: Reduction | None = None, cache: Path | None = None
+) -> Texts:
     """Everything about `texts`; `cache` is a file that remembers it between runs."""
     distinct = list(dict.fromkeys(texts))
     known = _recall(cache) if cache else {}

@@ -1,6 +1,6 @@
 """Trains the verifier on open pairs and our own; see README.md for what it is and what it reached.
 
-    python training/train.py --open DATA/open --data DATA --out build/verifier.pt
+python training/train.py --open DATA/open --data DATA --out build/verifier.pt
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from training import data, features
 from training.model import MARKS, Verifier
+from training.templates import made
+
+SIZE = 96
 
 
 def collate(texts, rows, marks_of):
@@ -89,72 +92,119 @@ def scores(model, texts, rows, marks_of, size=256):
 
 def auc(score, label):
     order = np.argsort(score, kind="stable")
-    rank = np.empty(len(score)); rank[order] = np.arange(1, len(score) + 1)
-    pos = label.sum(); neg = len(label) - pos
+    rank = np.empty(len(score))
+    rank[order] = np.arange(1, len(score) + 1)
+    pos = label.sum()
+    neg = len(label) - pos
     return (rank[label == 1].sum() - pos * (pos + 1) / 2) / max(1, pos * neg)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--cache", type=Path)
-    parser.add_argument("--made", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--own", type=float, default=1.0)
-    parser.add_argument("--lr", type=float, default=1e-3)
-    parser.add_argument("--layers", type=int, default=2)
-    parser.add_argument("--limit", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
-    torch.set_num_threads(args.threads); torch.manual_seed(args.seed)
-    pairs = [*data.open_pairs(args.data / "open"), *data.word_swaps(args.data), *data.own_clusters(args.own)]
-    train = [p for p in pairs if not data.held_out(p)]
-    valid = [p for p in pairs if data.held_out(p)]
+def gathered(args):
+    """The pairs to learn from, and those to look at after each round."""
+    pairs = [
+        *data.open_pairs(args.data / "open"),
+        *data.word_swaps(args.data),
+        *data.own_clusters(args.own),
+    ]
+    invented = list(made(args.made))
+    train = [pair for pair in pairs if not data.held_out(pair)]
+    valid = [pair for pair in pairs if data.held_out(pair)]
     random.Random(1).shuffle(train)
     random.Random(1).shuffle(valid)
-    valid = valid[:5000]
-    if args.made:
-        from training.templates import made
-        invented = list(made(args.made))
-        train += [p for p in invented if not data.held_out(p)]
-        valid += [p for p in invented if data.held_out(p)][:1500]
-    if args.limit:
-        train = train[: args.limit]
-    train += [*data.with_typos(train, 0.12), *data.strangers(train, 6000)]
+    train += [pair for pair in invented if not data.held_out(pair)]
+    valid = valid[:5000] + [pair for pair in invented if data.held_out(pair)][:1500]
+    train += [*data.with_typos(train, args.typos, args.seed), *data.strangers(train, 3000)]
+    return train, valid
+
+
+def one_round(model, texts, rows, kept, optimiser, schedule, epoch):
+    """One pass over all rows; the mean loss."""
+    model.train()
+    total = count = 0
+    for chosen, tensors in ahead(texts, rows, batches(texts, rows, SIZE, True, epoch), kept):
+        target = torch.tensor([row[2] for row in chosen])
+        weight = torch.tensor([row[3] for row in chosen])
+        # Labels are smoothed: a few of every hundred are wrong.
+        losses = torch.nn.functional.binary_cross_entropy_with_logits(
+            model(*tensors), target * 0.97 + 0.015, reduction="none"
+        )
+        loss = (losses * weight).mean()
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        schedule.step()
+        total += loss.item() * len(chosen)
+        count += len(chosen)
+    return total / count
+
+
+def report(found, label, valid):
+    """Area under the curve, of all and of each source."""
+    places = defaultdict(list)
+    for number, pair in enumerate(valid):
+        places[pair.source].append(number)
+    single = [
+        f"{source}={auc(found[at], label[at]):.2f}"
+        for source, at in sorted(places.items())
+        if 0 < label[at].mean() < 1
+    ]
+    return f"auc {auc(found, label):.4f} | {' '.join(single)}"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--start", type=Path, help="go on from this checkpoint")
+    parser.add_argument("--cache", type=Path, help="remembers token vectors between runs")
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--lr", type=float, default=1.5e-3)
+    parser.add_argument("--own", type=float, default=1.4, help="how much our own clusters count")
+    parser.add_argument("--made", type=int, default=24_000, help="pairs from templates")
+    parser.add_argument("--typos", type=float, default=0.08, help="share of pairs mistyped as well")
+    parser.add_argument("--layers", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args()
+
+
+def main():
+    args = arguments()
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(args.seed)
+    train, valid = gathered(args)
     print(len(train), "training pairs,", len(valid), "for validation", flush=True)
-    t0 = time.time()
-    texts = features.embed([t for p in train + valid for t in (p.a, p.b)], cache=args.cache)
-    print(f"{len(texts.pieces)} texts in {time.time() - t0:.0f} s", flush=True)
-    rows = [(texts.number[p.a], texts.number[p.b], float(p.same), p.weight, n) for n, p in enumerate(train + valid)]
-    kept = [features.pair_marks(texts, r[0], r[1]) for r in rows]
-    print(f"marks after {time.time() - t0:.0f} s", flush=True)
+    started = time.time()
+    questions = [text for pair in train + valid for text in (pair.a, pair.b)]
+    texts = features.embed(questions, cache=args.cache)
+    rows = [
+        (texts.number[pair.a], texts.number[pair.b], float(pair.same), pair.weight, number)
+        for number, pair in enumerate(train + valid)
+    ]
+    kept = [features.pair_marks(texts, row[0], row[1]) for row in rows]
+    print(f"{len(texts.pieces)} texts read after {time.time() - started:.0f} s", flush=True)
     learn, check = rows[: len(train)], rows[len(train) :]
     model = Verifier(features.REDUCED, layers=args.layers)
-    print(sum(p.numel() for p in model.parameters()), "parameters", flush=True)
+    if args.start:
+        model.load_state_dict(torch.load(args.start, weights_only=False)["model"])
     optimiser = torch.optim.AdamW(model.parameters(), lr=args.lr, weight_decay=0.02)
-    size = 64
-    steps = args.epochs * (len(learn) // size + 1)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, args.lr, total_steps=steps + args.epochs + 10, pct_start=0.1)
-    label = np.array([r[2] for r in check])
+    steps = args.epochs * (len(learn) // SIZE + 2) + 10
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, args.lr, total_steps=steps, pct_start=0.1
+    )
+    label = np.array([row[2] for row in check])
     for epoch in range(args.epochs):
-        model.train(); total = count = 0
-        for chosen, tensors in ahead(texts, learn, batches(texts, learn, size, True, epoch), kept):
-            logits = model(*tensors)
-            target = torch.tensor([r[2] for r in chosen]); weight = torch.tensor([r[3] for r in chosen])
-            loss = (torch.nn.functional.binary_cross_entropy_with_logits(logits, target * 0.97 + 0.015, reduction="none") * weight).mean()
-            optimiser.zero_grad(); loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step(); schedule.step()
-            total += loss.item() * len(chosen); count += len(chosen)
-        got = scores(model, texts, check, kept.__getitem__)
-        by = defaultdict(list)
-        for n, p in enumerate(valid):
-            by[p.source].append(n)
-        table = " ".join(f"{s.replace('pairs_','')[:16]}={auc(got[i], label[i]):.2f}" for s, i in sorted(by.items()) if 0 < label[i].mean() < 1)
-        print(f"epoch {epoch} loss {total / count:.4f} auc {auc(got, label):.4f} {time.time() - t0:.0f} s | {table}", flush=True)
-        torch.save({"model": model.state_dict(), "reduce": texts.reduction.directions, "centre": texts.reduction.centre, "layers": args.layers}, args.out)
+        loss = one_round(model, texts, learn, kept, optimiser, schedule, epoch)
+        found = scores(model, texts, check, kept.__getitem__)
+        print(f"round {epoch}, loss {loss:.4f}, {report(found, label, valid)}", flush=True)
+        checkpoint = {
+            "model": model.state_dict(),
+            "reduce": texts.reduction.directions,
+            "centre": texts.reduction.centre,
+            "layers": args.layers,
+        }
+        torch.save(checkpoint, args.out)
 
 
 if __name__ == "__main__":

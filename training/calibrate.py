@@ -1,0 +1,125 @@
+"""Fits the calibrations that ship, on pairs that the verifier has not learned from.
+
+    python training/calibrate.py --data DATA
+
+Writes one file for the default encoder with our verifier, and one for the encoder alone. The pairs
+are the groups that `data.held_out` keeps: clusters of our own, templates, open data, and the even
+rows of two sets whose odd rows are reported on. They are weighed so that the clusters count most:
+they are most like what people ask.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from langchain_semcache.encoders.onnx import OnnxEncoder
+from langchain_semcache.lab.pairs import Measured, Pair, measure
+from langchain_semcache.threshold.confidence import Calibration, fit
+from langchain_semcache.verifiers.pairs import PairVerifier
+from training import data
+from training.templates import made
+
+TARGET = Path(__file__).parent.parent / "langchain_semcache/threshold/calibrations"
+SHARES = {"own": 0.45, "open": 0.2, "made": 0.1, "statements": 0.15, "checklist": 0.1}
+FALSE_PASS = 0.1
+"""Of the held-out traps of our own, which are harder than what people ask."""
+
+FLOOR_SHARE = 0.01
+LEAST = 0.7
+
+
+def family(source: str) -> str:
+    known = ("own", "made", "statements", "checklist")
+    return next((name for name in known if source.startswith(name)), "open")
+
+
+def even_rows(folder: Path) -> list[data.Pair]:
+    """What is tuned on of two open sets: statements with paraphrases, and CheckList."""
+    found = []
+    for name, file in (("statements", "gptcache_mock999"), ("checklist", "checklist_a")):
+        for number, row in enumerate(data.rows(folder / f"pairs_en_{file}.jsonl.gz")):
+            if number % 2 == 0:
+                same = bool(row["same"])
+                found.append(data.Pair(row["a"], row["b"], same, "", f"{file}:{number}", name))
+    return found
+
+
+def held_out_pairs(folder: Path) -> list[data.Pair]:
+    pairs = [*data.own_clusters(), *data.open_pairs(folder / "open"), *made(24_000)]
+    kept = [pair for pair in pairs if data.held_out(pair)]
+    random.Random(2).shuffle(kept)
+    groups: dict[str, list[data.Pair]] = {}
+    for pair in kept:
+        groups.setdefault(family(pair.source), []).append(pair)
+    return [*groups["own"], *groups["open"][:2500], *groups["made"][:2000], *even_rows(folder)]
+
+
+def bar_for(confidences: list[float], share: float) -> float:
+    """The least bar that at most `share` of these reach."""
+    ordered = sorted(confidences, reverse=True)
+    return min(0.99, max(0.5, ordered[int(share * len(ordered))] + 1e-4))
+
+
+def calibrated(
+    pairs: list[data.Pair], measured: list[Measured], verifier: str | None
+) -> Calibration:
+    counts = Counter((family(p.source), p.same) for p in pairs)
+    weight = [
+        SHARES[family(p.source)] * len(pairs) / (2 * counts[family(p.source), p.same])
+        for p in pairs
+    ]
+    open_to = [n for n, found in enumerate(measured) if found.refusal is None]
+    weights = fit(
+        [measured[n].observed for n in open_to],
+        [pairs[n].same for n in open_to],
+        [weight[n] for n in open_to],
+    )
+    own = [n for n in range(len(pairs)) if family(pairs[n].source) == "own"]
+    similar = sorted(measured[n].observed.similarity for n in own if pairs[n].same)
+    floor = round(similar[int(FLOOR_SHARE * len(similar))], 2)
+    draft = Calibration(
+        encoder=OnnxEncoder().identity, verifier=verifier, floor=floor, bar=0.5, least=LEAST,
+        weights=weights, fitted_on="held-out clusters and templates of training/, open data sets",
+    )  # fmt: skip
+    traps = [n for n in own if not pairs[n].same]
+    scores = [
+        draft.probability(measured[n].observed) if measured[n].refusal is None else 0.0
+        for n in traps
+    ]
+    bar = round(bar_for(scores, FALSE_PASS), 3)
+    same = [n for n in own if pairs[n].same]
+    passed = sum(
+        measured[n].refusal is None and draft.probability(measured[n].observed) >= bar for n in same
+    )
+    print(f"{verifier}: floor {floor}, bar {bar}; of our own held-out clusters it serves")
+    print(f"{passed / len(same):.3f} of {len(same)} same pairs, {FALSE_PASS} of {len(traps)} traps")
+    return Calibration(
+        encoder=draft.encoder, verifier=verifier, floor=floor, bar=bar, least=min(LEAST, bar),
+        weights=weights, fitted_on=draft.fitted_on,
+    )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    args = parser.parse_args()
+    encoder = OnnxEncoder().open()
+    verifier = PairVerifier(encoder)
+    pairs = held_out_pairs(args.data)
+    asked = [Pair(pair.a, pair.b, pair.same, pair.kind) for pair in pairs]
+    TARGET.mkdir(exist_ok=True)
+    for name, judge in (("verified", verifier), ("alone", None)):
+        made_of = measure(asked, encoder, judge)
+        file = TARGET / f"use-multilingual-v3-{name}.json"
+        identity = judge.identity if judge else None
+        file.write_text(calibrated(pairs, made_of, identity).to_json(), "utf-8")
+        print("wrote", file)
+
+
+if __name__ == "__main__":
+    main()
