@@ -25,12 +25,12 @@ from training import data
 from training.templates import made
 
 TARGET = Path(__file__).parent.parent / "langchain_semcache/threshold/calibrations"
-SHARES = {"own": 0.45, "open": 0.2, "made": 0.1, "statements": 0.15, "checklist": 0.1}
-FALSE_PASS = 0.1
-"""Of the held-out traps of our own, which are harder than what people ask."""
+SHARES = {"own": 0.6, "open": 0.2, "made": 0.1, "statements": 0.05, "checklist": 0.025}
+FALSE_PASS = 0.15
+"""Of the held-out traps of our own, which are much harder than what people ask."""
 
-FLOOR_SHARE = 0.01
-LEAST = 0.7
+FLOOR_SHARE = 0.03
+LEAST = 0.5
 
 
 def family(source: str) -> str:
