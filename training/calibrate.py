@@ -26,7 +26,7 @@ from training.templates import made
 
 TARGET = Path(__file__).parent.parent / "langchain_semcache/threshold/calibrations"
 SHARES = {"own": 0.6, "open": 0.2, "made": 0.1, "statements": 0.05, "checklist": 0.025}
-FALSE_PASS = 0.15
+FALSE_PASS = 0.12
 """Of the held-out traps of our own, which are much harder than what people ask."""
 
 FLOOR_SHARE = 0.03

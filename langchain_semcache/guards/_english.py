@@ -84,6 +84,7 @@ OPPOSITES: tuple[tuple[list[str], list[str]], ...] = tuple(
     signin/signout online/offline horizontal/vertical synchronous|sync/asynchronous|async
     old/new|young happy/sad|unhappy correct/incorrect|wrong single/married incoming/outgoing
     deposit/withdraw|withdrawal expand/collapse north/south east/west northern/southern
+    rise|rising|rose/fall|falling|fell|drop|dropping
     eastern/western wet/dry thick/thin success|succeed/failure|fail light/dark|heavy
     he|him|his/she|her|hers over/under|most larger|bigger|greater|higher/smaller|lower
     largest|biggest/smallest earlier|sooner/later earliest/latest longer|taller/shorter

@@ -49,10 +49,17 @@ _INFLECTIONS = ("", "s", "es", "'s", "n", "an", "ian", "ns", "ans", "ish", "ese"
 _SYMBOLS = re.compile(r"[^\w]+")
 
 
+_MODEL = re.compile(
+    r"(?<![a-z0-9.])(?P<number>[a-z]{0,3}\d{1,4}[a-z]?)(?![a-z0-9.])"
+    r"(?P<line>(?:[ -]?(?:pro|max|plus|mini|ultra|lite|air|se)(?![a-z]))*)"
+)
+
+
 def check(question: Reading, stored: Reading) -> Refusal | None:
     """Refuse when code differs, or when each side has a name that the other lacks."""
     return (
         _code(question, stored)
+        or _models(question, stored)
         or _classes(question, stored)
         or _names(question, stored)
         or _replaced(question, stored)
@@ -65,6 +72,23 @@ def _refusal(ours: AbstractSet[str], theirs: AbstractSet[str]) -> Refusal:
 
 def _squash(text: str) -> str:
     return _SYMBOLS.sub("", text.casefold())
+
+
+def _models(question: Reading, stored: Reading) -> Refusal | None:
+    """A 14 Pro is no 14: the same model number with another word of the line, or with none."""
+    ours, theirs = _lines(question), _lines(stored)
+    for number, lines in ours.items():
+        if lines != theirs.get(number, lines):
+            return _refusal(lines or {number}, theirs[number] or {number})
+    return None
+
+
+def _lines(reading: Reading) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for match in _MODEL.finditer(reading.lower):
+        lines = found.setdefault(match["number"], set())
+        lines.update(match["line"].replace("-", " ").split())
+    return found
 
 
 def _code(question: Reading, stored: Reading) -> Refusal | None:

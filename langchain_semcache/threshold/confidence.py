@@ -18,9 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_semcache.errors import ConfigurationError
-from langchain_semcache.threshold.features import NAMES, Observed, features
+from langchain_semcache.threshold.features import NAMES, Observed, features, is_untried
 
 FORMAT = 1
+UNTRIED_SIMILAR = 0.9
+"""Least similarity of a hit in languages other than English and Chinese; the guards read on."""
+
 UNTRIED_BAR = 0.9
 """Least confidence of a hit with a verifier whose probabilities nobody has compared with labels."""
 
@@ -54,7 +57,14 @@ class Calibration:
     fitted_on: str = ""
 
     def probability(self, observed: Observed) -> float:
-        """The probability in (0, 1) that the answer to the stored question is right."""
+        """The probability in [0, 1] that the answer to the stored question is right.
+
+        In languages that nothing was fitted on, similarity alone has to do: from `UNTRIED_SIMILAR`
+        on it is the confidence, and below there is none.
+        """
+        if is_untried(observed.question) or is_untried(observed.stored):
+            near = observed.similarity >= UNTRIED_SIMILAR
+            return observed.similarity if near else 0.0
         total = self.weights["bias"]
         for name, value in zip(NAMES, features(observed), strict=True):
             total += self.weights.get(name, 0.0) * value

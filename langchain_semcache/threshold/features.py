@@ -56,6 +56,18 @@ def features(observed: Observed) -> tuple[float, ...]:
     )
 
 
+@lru_cache(maxsize=256)
+def is_untried(text: str) -> bool:
+    """Whether letters occur that neither English nor Chinese is written with.
+
+    The pairs that calibrations are fitted on are in these two languages; what the models make of
+    others has been compared with no labels.
+    """
+    if text.isascii():
+        return False
+    return any(char.isalpha() and not char.isascii() and not _is_chinese(char) for char in text)
+
+
 def logit(probability: float) -> float:
     """log(p / (1 - p)), with p kept away from 0 and 1."""
     kept = min(1 - _LEAST, max(_LEAST, probability))

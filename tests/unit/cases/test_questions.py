@@ -89,7 +89,7 @@ OTHER_LANGUAGES = _pairs("""
     What is the capital of Italy? | 意大利的首都是哪里？
     How tall is Mount Everest? | 珠穆朗玛峰有多高？
 """)
-LEFT_TO_A_VERIFIER = _pairs("""
+ONE_WORD_APART = _pairs("""
     Why did the share price rise? | Why did the share price fall?
     iPhone 14 Pro battery | iPhone 14 battery
 """)
@@ -117,10 +117,9 @@ def test_another_question_is_not_answered(after: After, one: str, other: str) ->
         assert not decision.hit, decision
 
 
-@pytest.mark.xfail(strict=False, reason="one content word apart: it takes a verifier")
-@pytest.mark.parametrize(("one", "other"), LEFT_TO_A_VERIFIER)
-def test_another_question_that_no_rule_can_tell(after: After, one: str, other: str) -> None:
-    """B04, B06: a word for a word, with no form that says what it does."""
+@pytest.mark.parametrize(("one", "other"), ONE_WORD_APART)
+def test_one_word_may_be_all_that_differs(after: After, one: str, other: str) -> None:
+    """B04, B06: whichever of the two came first."""
     assert not after(one, other).hit
     assert not after(other, one).hit
 
