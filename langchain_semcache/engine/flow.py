@@ -72,7 +72,7 @@ def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
         return _miss(verdicts.reason, query, trouble=verdicts)
     decision = _decide(query, verdicts, policy)
     if policy.budgeted and decision.hit:
-        decision = yield from _admitted(scope, asked, query, decision)
+        decision = yield from _admitted(scope, asked, query, decision, policy)
     if trouble is not None and not decision.hit:
         return replace(decision, reason=trouble.reason, detail=str(trouble.error))
     return decision
@@ -93,12 +93,17 @@ def explain(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
     return replace(decision, response=None)
 
 
-def _admitted(scope: Scope, asked: str, query: Query, hit: Decision) -> Flow[Decision]:
+def _admitted(
+    scope: Scope, asked: str, query: Query, hit: Decision, policy: Policy
+) -> Flow[Decision]:
     """The hit, or the miss that the error budget makes of it."""
+    confidence = hit.confidence or 0.0
+    if policy.calibration is not None:
+        confidence = policy.calibration.prudent(query.text, confidence)
     served = next(v for v in hit.verdicts if v.candidate.entry.id == hit.entry_id)
     entry = served.candidate.entry
     admitted = yield from asking.admit(
-        Admit(scope.namespace, asked, entry.id, _sureness(served), kind(query.text))
+        Admit(scope.namespace, asked, entry.id, confidence, kind(query.text))
     )
     if admitted is None or admitted.reason is Reason.SEMANTIC:
         return hit

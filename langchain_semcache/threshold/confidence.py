@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_semcache.errors import ConfigurationError
-from langchain_semcache.threshold.features import NAMES, Observed, features, is_untried
+from langchain_semcache.threshold.features import NAMES, Observed, features, is_chinese, is_untried
 
 FORMAT = 1
 UNTRIED_SIMILAR = 0.9
@@ -45,6 +45,8 @@ class Calibration:
         bar: Least confidence of a hit where no error budget moves it.
         least: Least confidence of a hit that an error budget may buy.
         weights: One number a feature, and "bias".
+        margin, margin_chinese: How many times as many errors as expected an error budget reckons
+            with, 1 or more: what comes in is not what it was fitted on.
         fitted_on: What it was fitted on, for the reader.
     """
 
@@ -54,6 +56,8 @@ class Calibration:
     bar: float
     least: float
     weights: Mapping[str, float]
+    margin: float = 1.0
+    margin_chinese: float = 1.0
     fitted_on: str = ""
 
     def probability(self, observed: Observed) -> float:
@@ -70,6 +74,11 @@ class Calibration:
             total += self.weights.get(name, 0.0) * value
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
+    def prudent(self, question: str, confidence: float) -> float:
+        """The confidence that an error budget reckons with, in [0, 1]."""
+        margin = self.margin_chinese if is_chinese(question) else self.margin
+        return max(0.0, 1 - margin * (1 - confidence))
+
     def to_json(self) -> str:
         """The file's text, for people to read."""
         record = {
@@ -79,6 +88,8 @@ class Calibration:
             "floor": self.floor,
             "bar": self.bar,
             "least": self.least,
+            "margin": self.margin,
+            "margin_chinese": self.margin_chinese,
             "weights": {name: round(weight, 5) for name, weight in self.weights.items()},
             "fitted_on": self.fitted_on,
         }
@@ -119,6 +130,8 @@ def _read(record: Mapping[str, object]) -> Calibration:
         bar=_share(record, "bar"),
         least=_share(record, "least"),
         weights=numbers,
+        margin=_margin(record, "margin"),
+        margin_chinese=_margin(record, "margin_chinese"),
         fitted_on=str(record.get("fitted_on", "")),
     )
 
@@ -201,6 +214,13 @@ def _newton(
         if float(np.abs(step).max()) < _CONVERGED:
             break
     return beta
+
+
+def _margin(record: Mapping[str, object], name: str) -> float:
+    value = record.get(name, 1.0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value < math.inf:
+        raise ValueError(f"{name} is {value!r}, expected a number from 1 up")
+    return float(value)
 
 
 def _share(record: Mapping[str, object], name: str) -> float:

@@ -42,7 +42,7 @@ def features(observed: Observed) -> tuple[float, ...]:
     """One number for each of `NAMES`."""
     ours, theirs = units(observed.question), units(observed.stored)
     opinion = 0.0 if observed.opinion is None else logit(observed.opinion)
-    chinese = float(_is_chinese(observed.question) and _is_chinese(observed.stored))
+    chinese = float(is_chinese(observed.question) and is_chinese(observed.stored))
     both = len(ours) + len(theirs)
     return (
         observed.similarity,
@@ -65,7 +65,7 @@ def is_untried(text: str) -> bool:
     """
     if text.isascii():
         return False
-    return any(char.isalpha() and not char.isascii() and not _is_chinese(char) for char in text)
+    return any(char.isalpha() and not char.isascii() and not is_chinese(char) for char in text)
 
 
 def logit(probability: float) -> float:
@@ -79,12 +79,13 @@ def units(text: str) -> frozenset[str]:
     """The distinct words of a text, and the characters of one that is written without spaces."""
     found: set[str] = set()
     for word in text.lower().split():
-        if _is_chinese(word):
+        if is_chinese(word):
             found.update(char for char in word if char.isalnum())
         else:
             found.add("".join(char for char in word if char.isalnum()) or word)
     return frozenset(found)
 
 
-def _is_chinese(text: str) -> bool:
+def is_chinese(text: str) -> bool:
+    """Whether Chinese characters occur."""
     return any(_HAN[0] <= char <= _HAN[1] for char in text)
