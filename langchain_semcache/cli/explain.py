@@ -22,6 +22,7 @@ from langchain_semcache.cli.options import Where, Whose, spread
 from langchain_semcache.cli.places import open_existing
 from langchain_semcache.client import Semcache
 from langchain_semcache.engine import flow
+from langchain_semcache.engine.refining import WINDOWS
 from langchain_semcache.engine.sync_driver import SyncDriver
 from langchain_semcache.records import (
     JSON,
@@ -35,9 +36,6 @@ from langchain_semcache.records import (
 
 MOST_SCOPES = 200
 """Scopes and histories that a question is put to; the ones stored to last come first."""
-
-WINDOWS = "-windows"
-"""What the partitions of questions end in that are compared window by window."""
 
 
 @dataclass(frozen=True, slots=True)

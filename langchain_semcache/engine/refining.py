@@ -14,6 +14,9 @@ from langchain_semcache.guards import personal
 from langchain_semcache.records import Query, Reason
 from langchain_semcache.request import was_told, with_exact_history
 
+WINDOWS = "-windows"
+"""Ends the partition of long questions, which are searched by another kind of vector."""
+
 LONGEST = 4_000
 """Characters of a question that is compared by meaning at all, window by window."""
 
@@ -39,5 +42,5 @@ def _in_windows(query: Query, split: Callable[[str], tuple[str, ...]]) -> Query:
     windows = split(query.text) if len(query.text) <= LONGEST else ()
     if not windows:
         return query
-    partition = f"{query.partition}-windows"
+    partition = query.partition + WINDOWS
     return replace(query, windows=windows, partition=partition, exact_only=None)
