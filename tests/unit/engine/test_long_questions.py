@@ -38,7 +38,7 @@ def opened(tmp_path):
     caches = []
 
     def open_(verifier=None, **key):
-        settings = {"calibration": "none"}
+        settings = {"calibration": "none", "verifier": "none"}
         if verifier is not None:
             calibration = Calibration(
                 encoder="", verifier="opinion", floor=0.5, bar=0.9, least=0.8,
