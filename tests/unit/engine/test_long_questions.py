@@ -38,7 +38,7 @@ def opened(tmp_path):
     caches = []
 
     def open_(verifier=None, **key):
-        settings = {"calibration": "none", "verifier": "none"}
+        settings = {"calibration": "none"}
         if verifier is not None:
             calibration = Calibration(
                 encoder="", verifier="opinion", floor=0.5, bar=0.9, least=0.8,
@@ -50,7 +50,8 @@ def opened(tmp_path):
             named = calibration.to_json().replace('"encoder": ""', f'"encoder": "{IDENTITY}"')
             file.write_text(named, "utf-8")
             settings = {"calibration": str(file)}
-        cache = Semcache.open(":memory:", verifier=verifier, strict=True, key=key, **settings)
+        chosen = verifier or "none"
+        cache = Semcache.open(":memory:", verifier=chosen, strict=True, key=key, **settings)
         caches.append(cache)
         return cache
 
