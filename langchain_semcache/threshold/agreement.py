@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 SIMILAR = 0.6
-"""Least cosine of two answers that agree. Of 200 prompts put twice to one large model 95.5% do, and 2%
-of the answers to the nearest other prompt; of a small model sampled hot only 56% agree with
+"""Least cosine of two answers that agree. Of 200 prompts put twice to one large model 95.5% do, and
+2% of the answers to the nearest other prompt; of a small model sampled hot only 56% agree with
 themselves (docs/explanation/measurements.md)."""
 
 _FIGURE = re.compile(r"\d+(?:[.,:/]\d+)*")
