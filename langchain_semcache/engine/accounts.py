@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from langchain_semcache.clock import Clock
-from langchain_semcache.engine.commands import Admit, Admitted, Answer, Book, Due
+from langchain_semcache.engine.commands import Admit, Admitted, Answer, Book, Bookkeeping, Due
 from langchain_semcache.engine.gate import ThrottledWarning, told
 from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.errors import ConfigurationError
@@ -69,7 +69,6 @@ class _Account:
     terms: Terms
     saved_at: float
     seen: int = 0
-    loaded: bool = False
 
 
 class Accounts:
@@ -104,10 +103,9 @@ class Accounts:
         """Read what all workers have written about a namespace, and add it to what is known."""
         stored = self._read(namespace)
         with self._lock:
-            account = self._account(namespace)
+            account = self._account(namespace, read=True)
             if stored is not None:
                 account.ledger = merge(account.ledger, stored)
-            account.loaded = True
             self._review(namespace, account)
 
     def observe(self, namespace: str) -> None:
@@ -125,7 +123,7 @@ class Accounts:
         if due:
             self._pool.submit(lambda: self.save(namespace))
 
-    def answer(self, command: Admit | Due | Book) -> Answer:
+    def answer(self, command: Bookkeeping) -> Answer:
         """Carry out a command of the flow."""
         match command:
             case Admit():
@@ -191,7 +189,7 @@ class Accounts:
         """Write the books of a namespace, together with what others have written meanwhile."""
         stored = self._read(namespace)
         with self._lock:
-            account = self._account(namespace)
+            account = self._account(namespace, read=True)
             if stored is not None:
                 account.ledger = merge(account.ledger, stored)
             text = to_json(account.ledger)
@@ -207,7 +205,8 @@ class Accounts:
         for namespace in namespaces:
             self.save(namespace)
 
-    def _account(self, namespace: str) -> _Account:
+    def _account(self, namespace: str, *, read: bool = False) -> _Account:
+        """The account of a namespace; a new one is filled with what is stored, unless just read."""
         account = self._accounts.get(namespace)
         if account is None:
             now = self._clock.now()
@@ -216,6 +215,8 @@ class Accounts:
             account = self._accounts[namespace] = _Account(ledger, terms, saved_at=now)
             if len(self._accounts) > _MOST:
                 self._accounts.pop(next(iter(self._accounts)))
+            if not read:
+                self._pool.submit(lambda: self.load(namespace))
         return account
 
     def _change(self, namespace: str, change: Callable[[Ledger, float], Ledger]) -> None:

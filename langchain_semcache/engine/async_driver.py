@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from langchain_semcache.engine.commands import (
     STAGES,
+    Admit,
     Answer,
+    Book,
     Command,
+    Due,
     Embed,
     EmbedAll,
     Fetch,
@@ -19,8 +22,8 @@ from langchain_semcache.engine.commands import (
     Search,
 )
 from langchain_semcache.engine.sync_driver import Stages
-from langchain_semcache.engine.workplace import Workplace
-from langchain_semcache.ports import AsyncEntryIndex, Vector
+from langchain_semcache.engine.workplace import Workplace, missing
+from langchain_semcache.ports import AsyncEntryIndex, Vector, Vectors
 
 Result = TypeVar("Result")
 
@@ -85,12 +88,16 @@ class AsyncDriver:
     def _awaited(self, command: Command) -> bool:
         if isinstance(command, Embed | EmbedAll):
             return self._at.remembered(command) is None
+        if isinstance(command, Admit | Due | Book):
+            return False
         return self._at.may_block(command) or self._natively(command)
 
     def _natively(self, command: Command) -> bool:
         return self._async_index is not None and isinstance(command, Fetch | Search | Put)
 
     def _perform_here(self, command: Command, give_up_at: float) -> Answer:
+        if isinstance(command, Admit | Due | Book):
+            return self._at.bookkeep(command)
         remembered = self._at.remembered(command)
         if remembered is not None:
             return remembered
@@ -123,9 +130,9 @@ class AsyncDriver:
         now = self._at.clock.now()
         match command, self._async_index:
             case Embed(text), _:
-                return self._embed(text)
+                return self._embed_one(text)
             case EmbedAll(texts), _:
-                return asyncio.wrap_future(self._at.encoder.submit(texts))
+                return self._embed(texts)
             case Fetch(entry_id), AsyncEntryIndex() as index:
                 return index.afetch(entry_id, now=now)
             case Search(partition, vector, limit), AsyncEntryIndex() as index:
@@ -135,11 +142,15 @@ class AsyncDriver:
         pool = self._at.pool.executor()
         return asyncio.get_running_loop().run_in_executor(pool, self._at.call, command)
 
-    async def _embed(self, text: str) -> Answer:
-        vectors = await asyncio.wrap_future(self._at.encoder.submit([text]))
-        vector: Vector = vectors[0]
-        self._at.recent.put(text, vector)
+    async def _embed_one(self, text: str) -> Vector:
+        vector: Vector = (await self._embed([text]))[0]
         return vector
+
+    async def _embed(self, texts: Sequence[str]) -> Vectors:
+        known = self._at.recent.among(texts)
+        new = missing(texts, known)
+        vectors = await asyncio.wrap_future(self._at.encoder.submit(new))
+        return self._at.together(texts, known, vectors)
 
 
 def _add(stages: Stages, command: Command, seconds: float) -> None:

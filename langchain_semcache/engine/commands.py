@@ -117,8 +117,10 @@ class Failure:
     error: Exception
 
 
-Ledger: TypeAlias = Admit | Due | Book
-Command: TypeAlias = Fetch | Embed | EmbedAll | Search | Verify | Put | Remove | Trim | Ledger
+Bookkeeping: TypeAlias = Admit | Due | Book
+"""Answered from memory: no backend, no deadline and no failure is in it."""
+
+Command: TypeAlias = Fetch | Embed | EmbedAll | Search | Verify | Put | Remove | Trim | Bookkeeping
 Answer: TypeAlias = (
     Entry | Vector | Sequence[Candidate] | Sequence[float] | Admitted | str | int | Failure | None
 )

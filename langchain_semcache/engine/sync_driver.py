@@ -6,8 +6,18 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import TypeVar
 
-from langchain_semcache.engine.commands import STAGES, Answer, Command, Embed, EmbedAll, Flow
-from langchain_semcache.engine.workplace import Workplace
+from langchain_semcache.engine.commands import (
+    STAGES,
+    Admit,
+    Answer,
+    Book,
+    Command,
+    Due,
+    Embed,
+    EmbedAll,
+    Flow,
+)
+from langchain_semcache.engine.workplace import Workplace, missing
 from langchain_semcache.ports import Vector, Vectors
 
 Result = TypeVar("Result")
@@ -42,6 +52,8 @@ class SyncDriver:
             return result
 
     def _perform(self, command: Command, give_up_at: float) -> Answer:
+        if isinstance(command, Admit | Due | Book):
+            return self._at.bookkeep(command)
         remembered = self._at.remembered(command)
         if remembered is not None:
             return remembered
@@ -57,13 +69,12 @@ class SyncDriver:
         return answer
 
     def _call(self, command: Command, give_up_at: float) -> Answer:
-        if isinstance(command, Embed):
-            vector: Vector = self._embed([command.text], give_up_at)[0]
-            self._at.check_in_time(command, give_up_at)
-            self._at.recent.put(command.text, vector)
-            return vector
-        if isinstance(command, EmbedAll):
-            return self._embed(command.texts, give_up_at)
+        match command:
+            case Embed(text):
+                vector: Vector = self._embed([text], give_up_at)[0]
+                return vector
+            case EmbedAll(texts):
+                return self._embed(texts, give_up_at)
         if self._at.may_block(command):
             return self._within(self._at.pool.submit(lambda: self._at.call(command)), give_up_at)
         answer = self._at.call(command)
@@ -71,10 +82,14 @@ class SyncDriver:
         return answer
 
     def _embed(self, texts: Sequence[str], give_up_at: float) -> Vectors:
-        vectors = self._at.encoder.encode_if_idle(texts)
+        known = self._at.recent.among(texts)
+        new = missing(texts, known)
+        vectors = self._at.encoder.encode_if_idle(new)
         if vectors is None:
-            vectors = self._within(self._at.encoder.submit(texts), give_up_at)
-        return vectors
+            vectors = self._within(self._at.encoder.submit(new), give_up_at)
+        elif self._at.clock.monotonic() >= give_up_at:
+            raise TimeoutError("the encoder came back after the deadline")
+        return self._at.together(texts, known, vectors)
 
     def _within(self, future: Future[Result], give_up_at: float) -> Result:
         try:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from langchain_semcache.clock import Clock
 from langchain_semcache.engine.accounts import Accounts
@@ -13,6 +16,7 @@ from langchain_semcache.engine.commands import (
     Admit,
     Answer,
     Book,
+    Bookkeeping,
     Command,
     Due,
     Embed,
@@ -28,7 +32,14 @@ from langchain_semcache.engine.commands import (
 from langchain_semcache.engine.gate import Gate
 from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.errors import BackendError, ConfigurationError, VerifierUnavailable
-from langchain_semcache.ports import EntryIndex, QueuedEncoder, SupportsTrim, Vector, Verifier
+from langchain_semcache.ports import (
+    EntryIndex,
+    QueuedEncoder,
+    SupportsTrim,
+    Vector,
+    Vectors,
+    Verifier,
+)
 from langchain_semcache.records import Reason
 
 ADMINISTRATION_SECONDS = 3600.0
@@ -49,12 +60,22 @@ class RecentVectors:
         with self._lock:
             return self._vectors.get(text)
 
+    def among(self, texts: Sequence[str]) -> dict[str, Vector]:
+        """The vectors that are still there, by text."""
+        with self._lock:
+            return {text: self._vectors[text] for text in texts if text in self._vectors}
+
     def put(self, text: str, vector: Vector) -> None:
         with self._lock:
             self._vectors[text] = vector
             self._vectors.move_to_end(text)
             if len(self._vectors) > self._capacity:
                 self._vectors.popitem(last=False)
+
+
+def missing(texts: Sequence[str], known: dict[str, Vector]) -> list[str]:
+    """The distinct texts that have no vector yet."""
+    return [text for text in dict.fromkeys(texts) if text not in known]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,15 +115,32 @@ class Workplace:
 
     def may_block(self, command: Command) -> bool:
         """Whether the command needs a thread and a deadline."""
-        match command:
-            case Verify():
-                return self.verifier_may_block
-            case Admit() | Due() | Book():
-                return False
-        return self.index_may_block
+        return self.verifier_may_block if isinstance(command, Verify) else self.index_may_block
 
-    def remembered(self, command: Command) -> Vector | None:
-        return self.recent.get(command.text) if isinstance(command, Embed) else None
+    def remembered(self, command: Command) -> Vector | Vectors | None:
+        """The vectors that the command asks for, if all of them were made lately."""
+        match command:
+            case Embed(text):
+                return self.recent.get(text)
+            case EmbedAll(texts):
+                known = self.recent.among(texts)
+                found = texts and all(text in known for text in texts)
+                return np.stack([known[text] for text in texts]) if found else None
+        return None
+
+    def together(self, texts: Sequence[str], known: dict[str, Vector], made: Vectors) -> Vectors:
+        """One row a text: of those that are `known`, and of those `made` now, which are kept.
+
+        `made` has a row for each of `missing(texts, known)`.
+        """
+        new = dict(zip(missing(texts, known), made, strict=True))
+        for text, vector in new.items():
+            self.recent.put(text, vector)
+        return np.stack([new[text] if text in new else known[text] for text in texts])
+
+    def bookkeep(self, command: Bookkeeping) -> Answer:
+        """Carry out a command of the error budget; without one there is nothing to do."""
+        return self.accounts.answer(command) if self.accounts is not None else None
 
     def call(self, command: Command) -> Answer:
         """Carry out a command of the index or the verifier on this thread."""
@@ -120,10 +158,8 @@ class Workplace:
                 return self.index.remove(selection, dry_run=dry_run)
             case Trim(max_entries, namespace):
                 return self._trim(max_entries, namespace)
-            case Embed() | EmbedAll():
-                raise TypeError("the encoder is asked through its queue")
-            case Admit() | Due() | Book():
-                return self.accounts.answer(command) if self.accounts else None
+            case Embed() | EmbedAll() | Admit() | Due() | Book():
+                raise TypeError(f"{type(command).__name__} is no command of a backend on a thread")
 
     def too_late(self, give_up_at: float) -> Failure | None:
         """The failure to answer with when an earlier stage has used the time up: nobody else's."""
@@ -139,10 +175,7 @@ class Workplace:
         Raises:
             TimeoutError: It did; the backend is then left alone for a while.
         """
-        if (
-            isinstance(command, Fetch | Search | Embed | EmbedAll | Verify)
-            and self.clock.monotonic() >= give_up_at
-        ):
+        if isinstance(command, Fetch | Search | Verify) and self.clock.monotonic() >= give_up_at:
             raise TimeoutError(f"{STAGES[type(command)]} came back after the deadline")
 
     def failed(self, command: Command, error: Exception) -> Failure:

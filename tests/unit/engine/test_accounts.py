@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,7 @@ DIMENSION = 64
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORDINGS = [f"asked {a}{b}x" for a in LETTERS for b in LETTERS]
 SIDE_BY_SIDE = dict.fromkeys(WORDINGS, 0.95) | {"asked": 1.0}
+DEFAULTS = {"max_error_rate": 0.2, "shadow_share": 0.0, "ttl": None}
 ONE, TWO, THREE, LAST = (*WORDINGS[:3], WORDINGS[-1])
 
 
@@ -31,6 +33,14 @@ class Seen:
 
     def turns(self):
         return [event.exact_only for event in self.events if isinstance(event, BudgetTurned)]
+
+
+def until(true, seconds=10.0):
+    """Whether it comes true in time: what happens on another thread is waited for."""
+    give_up_at = time.monotonic() + seconds
+    while not true() and time.monotonic() < give_up_at:
+        time.sleep(0.01)
+    return true()
 
 
 def ask(text):
@@ -55,9 +65,8 @@ def budgeted(tmp_path):
             index=index,
             clock=clock or ManualClock(),
             sinks=sinks,
-            calibration=str(file),
             strict=True,
-            **{"max_error_rate": 0.2, "shadow_share": 0.0, "ttl": None} | settings,
+            **DEFAULTS | {"calibration": str(file)} | settings,
         )
         opened.append(cache)
         return cache
@@ -187,3 +196,31 @@ def test_what_users_say_is_kept_as_pairs(budgeted):
     assert told == {(ONE, "asked", True), (TWO, "asked", False)}
     assert cache.clear() == 0
     assert len(list(budgeted(index).feedback())) == 2
+
+
+def test_a_namespace_that_only_requests_name_is_remembered_too(budgeted):
+    index = MemoryIndex(DIMENSION)
+    elsewhere = {"namespace": "shop"}
+    cache = budgeted(index)
+    for _ in range(3):
+        cache.lookup(Request(messages=ONE, model="m", **elsewhere))
+    cache.close()
+    again = budgeted(index)
+    again.lookup(Request(messages=ONE, model="m", **elsewhere))
+    accounts = again.core.workplace.accounts
+    assert until(lambda: accounts.summary("shop").requests == 4)
+
+
+def test_a_verdict_that_took_all_the_time_is_no_error(budgeted):
+    clock = ManualClock()
+
+    class Slow:
+        identity = "slow"
+
+        def judge(self, question, stored):
+            clock.advance(60)
+            return [0.99] * len(stored)
+
+    cache = budgeted(clock=clock, verifier=Slow(), calibration="auto")
+    cache.store(ask("asked"), Response.from_text("by card"))
+    assert cache.lookup(ask(ONE)).reason in {Reason.SEMANTIC, Reason.DEADLINE}

@@ -130,3 +130,18 @@ def test_a_long_question_may_be_left_to_exact_matches(opened, key, text):
     assert cache.lookup(ask(text)).reason is Reason.EXACT
     decision = cache.lookup(ask(text.replace(" ", "  ")))
     assert (decision.hit, decision.exact_only) == (False, Reason.BEYOND_WINDOW)
+
+
+def test_a_window_is_encoded_once_for_lookup_judgement_and_store(opened, monkeypatch):
+    cache = opened(Opinion())
+    encoder = cache.core.workplace.encoder
+    seen = []
+    real = encoder.encode_if_idle
+    monkeypatch.setattr(encoder, "encode_if_idle", lambda texts: seen.extend(texts) or real(texts))
+    cache.store(ask(ASKED), Response.from_text("roads"))
+    cache.lookup(ask(ASKED.replace("was discussed most", "was talked about most")))
+    changed = ask(ASKED.replace("schools and the river", "schools and the sea"))
+    cache.lookup(changed)
+    cache.store(changed, Response.from_text("roads"))
+    assert len(seen) > 10
+    assert len(seen) == len(set(seen))
