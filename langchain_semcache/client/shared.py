@@ -182,15 +182,16 @@ class Client:
 
     def _told(self, entry_id: str, *, wrong: bool) -> Flow[None]:
         """Tell the error budget what a user says of an entry, and keep the pair it is about."""
+        entry = yield from flow.get(entry_id)
+        namespace = self.config.namespace if entry is None else entry.namespace
         if self._accounts is not None:
             tell = self._accounts.reported_wrong if wrong else self._accounts.cleared
-            tell(self.config.namespace, entry_id)
+            tell(namespace, entry_id)
         pair = self._served.get(entry_id)
-        if pair is None:
-            return _decided(None)
-        said = Feedback(*pair, right=not wrong)
-        now = self._core.workplace.clock.now()
-        return feedback.remember(said, namespace=self.config.namespace, now=now)
+        if pair is not None:
+            said = Feedback(*pair, right=not wrong)
+            now = self._core.workplace.clock.now()
+            yield from feedback.remember(said, namespace=namespace, now=now)
 
     def troubled(self, adapter: str, error: Exception) -> None:
         """Count what broke in an adapter, and warn of it once per interval.

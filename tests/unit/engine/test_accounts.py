@@ -224,3 +224,15 @@ def test_a_verdict_that_took_all_the_time_is_no_error(budgeted):
     cache = budgeted(clock=clock, verifier=Slow(), calibration="auto")
     cache.store(ask("asked"), Response.from_text("by card"))
     assert cache.lookup(ask(ONE)).reason in {Reason.SEMANTIC, Reason.DEADLINE}
+
+
+def test_a_complaint_reaches_the_budget_of_the_namespace_the_answer_is_in(budgeted):
+    def elsewhere(text):
+        return Request(messages=text, model="m", namespace="shop")
+
+    cache = budgeted()
+    kept = cache.store(elsewhere("asked"), Response.from_text("by card"))
+    assert cache.lookup(elsewhere(ONE)).hit
+    cache.report(kept.entry_id, wrong=True)
+    cache.store(elsewhere("asked"), Response.from_text("by card"))
+    assert cache.lookup(elsewhere(TWO)).reason is Reason.REPORTED_WRONG
