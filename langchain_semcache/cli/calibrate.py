@@ -25,7 +25,13 @@ from langchain_semcache.records import JSON
 
 BAR = 20
 
-_UNWEIGHED = {"verifier": "none", "calibration": "none"}
+# Feedback is only read: what weighs hits there may be what is to be made here.
+_UNWEIGHED = {
+    "verifier": "none",
+    "calibration": "none",
+    "max_error_rate": None,
+    "min_confidence": None,
+}
 
 
 @spread
@@ -91,11 +97,8 @@ def _feedback(place: str, models: Models, namespace: str | None) -> list[Pair]:
     """What users said of hits: kept in a cache, or in a file."""
     if "://" not in place and not Path(place).expanduser().is_dir():
         return read_pairs(place)
-    # Only read: what weighs hits there may be what is to be made here.
-    config = models.settings(location=place, namespace=namespace, **_UNWEIGHED)
-    with open_existing(
-        SemcacheConfig.of(config, max_error_rate=None, min_confidence=None)
-    ) as cache:
+    config = models.settings(location=place, namespace=namespace)
+    with open_existing(SemcacheConfig.of(config, **_UNWEIGHED)) as cache:
         return [Pair(said.question, said.stored, said.right) for said in cache.feedback()]
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from langchain_semcache.assembly import make_encoder, make_verifier
 from langchain_semcache.cli import screen
+from langchain_semcache.cli.options import AsJson, ConfigFile, EncoderName, chosen
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.lab.pairs import Measured, Pair, measure
 from langchain_semcache.ports import Encoder, Verifier
@@ -20,18 +20,12 @@ from langchain_semcache.ports import Encoder, Verifier
 class Models:
     """Which encoder and verifier, as in the settings of a cache."""
 
-    config: Annotated[
-        Path | None, typer.Option("--config", "-c", help="TOML file with the cache's settings.")
-    ] = None
-    encoder: Annotated[
-        str | None, typer.Option(help="local, hash, or sentence-transformers:NAME_OR_PATH.")
-    ] = None
+    config: ConfigFile = None
+    encoder: EncoderName = None
     verifier: Annotated[
         str | None, typer.Option(help="auto, none, local, or cross-encoder:NAME_OR_PATH.")
     ] = None
-    json: Annotated[
-        bool, typer.Option("--json", help="Write one JSON document and nothing else.")
-    ] = False
+    json: AsJson = False
 
     def settings(self, **more: object) -> SemcacheConfig:
         """What was said on the command line, then the file.
@@ -39,11 +33,7 @@ class Models:
         Raises:
             ConfigurationError: The file cannot be read, or a setting is wrong.
         """
-        base = SemcacheConfig() if self.config is None else SemcacheConfig.from_file(self.config)
-        said = {"encoder": self.encoder, "verifier": self.verifier, **more}
-        return SemcacheConfig.of(
-            base, **{name: value for name, value in said.items() if value is not None}
-        )
+        return chosen(self.config, {"encoder": self.encoder, "verifier": self.verifier, **more})
 
 
 @dataclass(frozen=True, slots=True)

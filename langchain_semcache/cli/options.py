@@ -7,7 +7,7 @@ import inspect
 import os
 import re
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -19,6 +19,15 @@ from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.errors import ConfigurationError
 
 VARIABLE = "SEMCACHE_LOCATION"
+
+ConfigFile = Annotated[
+    Path | None, typer.Option("--config", "-c", help="TOML file with the cache's settings.")
+]
+EncoderName = Annotated[
+    str | None,
+    typer.Option("--encoder", help="local, hash, or sentence-transformers:NAME_OR_PATH."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON document and nothing else.")]
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -36,16 +45,9 @@ class Where:
             "then the variable SEMCACHE_LOCATION, then ./.semcache",
         ),
     ] = None
-    config: Annotated[
-        Path | None, typer.Option("--config", "-c", help="TOML file with the cache's settings.")
-    ] = None
-    encoder: Annotated[
-        str | None,
-        typer.Option(help="local, hash, or sentence-transformers:NAME_OR_PATH."),
-    ] = None
-    json: Annotated[
-        bool, typer.Option("--json", help="Write one JSON document and nothing else.")
-    ] = False
+    config: ConfigFile = None
+    encoder: EncoderName = None
+    json: AsJson = False
 
     def settings(self, **more: object) -> SemcacheConfig:
         """What was said on the command line, then the file, then the environment.
@@ -53,15 +55,11 @@ class Where:
         Raises:
             ConfigurationError: The file cannot be read, or a setting is wrong.
         """
-        settings: dict[str, object] = {}
-        if self.config is not None:
-            base = SemcacheConfig.from_file(self.config)
-            settings = {name: getattr(base, name) for name in base.model_fields_set}
-        said = {"location": self.location, "encoder": self.encoder, **more}
-        settings |= {name: value for name, value in said.items() if value is not None}
+        given = {"location": self.location or None, "encoder": self.encoder, **more}
+        said = chosen(self.config, given)
         # What is said for this call goes before what lies about in the environment.
-        location = settings.pop("location", None) or os.environ.get(VARIABLE) or None
-        return SemcacheConfig.of(None if location is None else str(location), **settings)
+        elsewhere = None if "location" in said.model_fields_set else os.environ.get(VARIABLE)
+        return SemcacheConfig.of(said, location=elsewhere) if elsewhere else said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +72,17 @@ class Whose:
     tenant: Annotated[
         str | None, typer.Option("--tenant", "-t", help="Who shares the answers.")
     ] = None
+
+
+def chosen(file: Path | None, said: Mapping[str, object]) -> SemcacheConfig:
+    """What was said on the command line, then the file; None is what was not said.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or a setting is wrong.
+    """
+    base = None if file is None else SemcacheConfig.from_file(file)
+    given = {name: value for name, value in said.items() if value is not None}
+    return SemcacheConfig.of(base, **given)
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:

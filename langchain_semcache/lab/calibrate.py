@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from langchain_semcache.errors import ConfigurationError
-from langchain_semcache.lab.curve import Point
+from langchain_semcache.lab.curve import Point, by_confidence
 from langchain_semcache.lab.halves import halves
 from langchain_semcache.lab.pairs import Measured
 from langchain_semcache.threshold.confidence import Calibration, fit
@@ -99,18 +99,19 @@ def calibrate(
     made = _fit(fitting, encoder, verifier, max_false_pass, fitted_on)
     served = [measured[place] for place in other if place >= len(measured) - feedback]
     bins = reliability(held_out, made)
+    chosen_on, tried_on = passing(fitting, made), passing(held_out, made)
     return Fitted(
         calibration=made,
-        fitting=passing(fitting, made),
-        held_out=passing(held_out, made),
+        fitting=chosen_on,
+        held_out=tried_on,
         feedback=passing(served, made) if served else None,
         bins=bins,
         calibration_error=calibration_error(bins),
         left_out=len(measured) - len(fitting) - len(held_out),
         warnings=(
             *_weaknesses(measured, held_out),
-            *_useless(fitting, made),
-            *_broken_wish(passing(held_out, made), max_false_pass),
+            *_useless(chosen_on),
+            *_broken_wish(tried_on, max_false_pass),
         ),
     )
 
@@ -129,12 +130,11 @@ def _fit(
             f"{len(pairs)} to fit on they let pass {sum(o.pair.same for o in open_to)} same and "
             f"{sum(not o.pair.same for o in open_to)} different ones"
         )
-    floor = _floor([one.observed.similarity for one in pairs if one.pair.same])
     weights = fit([one.observed for one in open_to], [one.pair.same for one in open_to])
     draft = Calibration(
         encoder=encoder,
         verifier=verifier,
-        floor=floor,
+        floor=_floor([one.observed.similarity for one in pairs if one.pair.same]),
         bar=0.0,
         least=0.0,
         # As they will be read back from the file: the bar must fit these and no others.
@@ -143,15 +143,7 @@ def _fit(
     )
     different = [one for one in pairs if not one.pair.same]
     bar = _bar([_confidence(one, draft) for one in different], max_false_pass)
-    return Calibration(
-        encoder=encoder,
-        verifier=verifier,
-        floor=floor,
-        bar=bar,
-        least=min(bar, LEAST),
-        weights=draft.weights,
-        fitted_on=fitted_on,
-    )
+    return replace(draft, bar=bar, least=min(bar, LEAST))
 
 
 def _floor(similarities: Sequence[float]) -> float:
@@ -170,9 +162,7 @@ def _bar(different: Sequence[float], max_false_pass: float) -> float:
 
 def _confidence(one: Measured, calibration: Calibration) -> float:
     """As a cache would find it; -1 for what never comes so far."""
-    if one.refusal is not None or one.observed.similarity < calibration.floor:
-        return -1.0
-    return calibration.probability(one.observed)
+    return -1.0 if one.refusal is not None else by_confidence(calibration)(one)
 
 
 def passing(pairs: Sequence[Measured], calibration: Calibration) -> Point:
@@ -234,8 +224,8 @@ def _weaknesses(measured: Sequence[Measured], held_out: Sequence[Measured]) -> l
     return found
 
 
-def _useless(fitting: Sequence[Measured], calibration: Calibration) -> list[str]:
-    if passing(fitting, calibration).passed_same:
+def _useless(fitting: Point) -> list[str]:
+    if fitting.passed_same:
         return []
     return ["no pair reaches the bar: with this wish the cache would serve exact matches only"]
 

@@ -44,6 +44,7 @@ def test_the_bar_keeps_the_wish_on_the_half_it_was_chosen_on(mixed) -> None:
 def test_confidence_comes_true_on_pairs_it_never_saw(mixed) -> None:
     made = calibrate(mixed, **MODELS)
     assert made.calibration_error < 0.05
+    assert sum(one.count for one in made.bins) > 600  # the rest lies below the floor
     for one in made.bins:
         assert one.low <= one.predicted <= one.high
 
@@ -61,6 +62,7 @@ def test_the_floor_lies_below_nearly_all_same_pairs(mixed) -> None:
     same = [one.observed.similarity for one in mixed if one.pair.same]
     below = sum(value < made.calibration.floor for value in same) / len(same)
     assert below < 0.02
+    assert made.calibration.floor > 0.4
 
 
 def test_what_is_reported_is_what_the_written_file_does(mixed) -> None:

@@ -31,6 +31,7 @@ def test_a_picture_is_drawn(curve, tmp_path: Path, ending: str, magic: bytes) ->
 @drawn
 def test_a_title_of_any_name_is_drawn_without_a_warning(curve, tmp_path: Path) -> None:
     plots.plot_curve(curve, tmp_path / "a.png", by="similarity", title="退款 $x^{ \n.jsonl")
+    assert (tmp_path / "a.png").is_file()
 
 
 @drawn
@@ -40,6 +41,7 @@ def test_no_window_is_prepared(curve, tmp_path: Path) -> None:
 
     before = "matplotlib.pyplot" in sys.modules
     plots.plot_curve(curve, tmp_path / "a.png", by="similarity", title="t")
+    assert (tmp_path / "a.png").is_file()
     assert ("matplotlib.pyplot" in sys.modules) is before
 
 
