@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 import langchain_semcache
-from langchain_semcache.assembly import make_encoder
+from langchain_semcache.assembly import make_calibration, make_encoder, make_verifier
 from langchain_semcache.cli.places import NoCache, holds_store, open_existing, shown
 from langchain_semcache.client import Semcache
 from langchain_semcache.clock import SystemClock
@@ -35,6 +35,8 @@ EXTRAS = {
 }
 CORE = ("langchain-core", "qdrant-edge-py", "qdrant-client", "numpy", "pydantic")
 _TIMED = 20
+_DECIDING = ("similarity_threshold", "neighbours", "verifier", "calibration", "min_confidence")
+"""Settings that the self-test shares with the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,22 @@ def encoder(config: SemcacheConfig) -> tuple[Finding, Encoder | None]:
     return Finding(f"encoder {config.encoder}", True, detail), made
 
 
+def verifier(config: SemcacheConfig, made: Encoder) -> Finding:
+    """Whether there is a second opinion, and from which confidence on it lets through."""
+    what = f"verifier {config.verifier}"
+    try:
+        second = make_verifier(config.verifier, made)
+        calibration = make_calibration(config, made, second)
+        if second is not None:
+            second.judge("How do I reset my password?", ["How can I reset my password?"])
+    except SemcacheError as error:
+        return Finding(what, False, *_told(error))
+    if calibration is None:
+        return Finding(what, None, "no second opinion, no calibration: similarity alone decides")
+    identity = "no second opinion" if second is None else second.identity
+    return Finding(what, True, f"{identity}, hits from confidence {calibration.bar:g} on")
+
+
 def place(config: SemcacheConfig, made: Encoder) -> Finding:
     """Whether the configured place can be used; no cache is made in it."""
     what = f"place {shown(config.location)}"
@@ -119,9 +137,7 @@ def self_test(config: SemcacheConfig, made: Encoder) -> Iterator[Finding]:
     """Store and look up, really, in a temporary directory."""
     with tempfile.TemporaryDirectory(prefix="semcache-doctor-") as directory:
         settings = {
-            name: getattr(config, name)
-            for name in ("similarity_threshold", "neighbours")
-            if name in config.model_fields_set
+            name: getattr(config, name) for name in _DECIDING if name in config.model_fields_set
         }
         try:
             cache = Semcache.open(Path(directory, "store"), encoder=made, **settings)
@@ -163,7 +179,7 @@ def _trials(cache: Semcache) -> Iterator[Finding]:
         yield Finding(what, good, f"{decision.reason}{near}", fix)
 
 
-_DEAF = "use --encoder local, or lower similarity_threshold if you raised it"
+_DEAF = "use --encoder local, or lower similarity_threshold or min_confidence if raised"
 _REPORT = "raise similarity_threshold if you lowered it; otherwise please report this"
 
 

@@ -19,7 +19,7 @@ FAILED = 1
 
 @spread
 def doctor(where: Where) -> None:
-    """Check what is installed, the encoder, the place, and that a cache really works."""
+    """Check what is installed, the models, the place, and that a cache really works."""
     findings: list[Finding] = []
     out = screen.out()
     for finding in _findings(where.settings()):
@@ -40,7 +40,11 @@ def _findings(config: SemcacheConfig) -> Iterator[Finding]:
     yield from checks.packages()
     finding, encoder = checks.encoder(config)
     yield finding
-    if encoder is not None:
+    if encoder is None:
+        return
+    second = checks.verifier(config, encoder)
+    yield second
+    if second.good is not False:  # otherwise no cache opens
         yield checks.place(config, encoder)
         yield from checks.self_test(config, encoder)
 

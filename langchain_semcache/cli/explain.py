@@ -8,18 +8,18 @@ own rules, one scope at a time as in a real lookup.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from langchain_semcache.assembly import Core
 from langchain_semcache.cli import screen
 from langchain_semcache.cli.candidates import Seen, seen
 from langchain_semcache.cli.options import Where, Whose, spread
 from langchain_semcache.cli.places import open_existing
+from langchain_semcache.cli.terms import Terms, terms_of
 from langchain_semcache.client import Semcache
 from langchain_semcache.engine import flow
 from langchain_semcache.engine.refining import WINDOWS
@@ -53,23 +53,6 @@ class Look:
         return self.decision.hit, self.decision.similarity or 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """What a hit takes; None for what this cache does not ask."""
-
-    similarity_threshold: float
-    min_confidence: float | None
-    max_error_rate: float | None
-    verifier: str | None
-
-    @property
-    def told(self) -> str:
-        told = f"hits from similarity {self.similarity_threshold:g} on"
-        if self.min_confidence is not None:
-            told += f" with confidence {self.min_confidence:g}"
-        return told
-
-
 @spread
 def explain(
     where: Where,
@@ -95,21 +78,11 @@ def explain(
         looks = [_asked(cache, asked)]
         if system is None:
             looks = sorted([*looks, *_elsewhere(cache, asked)], key=lambda one: one.rank)[::-1]
-        terms = _terms(cache.core)
+        terms = terms_of(cache.core)
     if where.json:
         screen.write_json(_document(question, terms, looks))
         return
     _print(question, terms, looks)
-
-
-def _terms(core: Core) -> Terms:
-    calibration = core.policy.calibration
-    return Terms(
-        similarity_threshold=core.policy.similarity_threshold,
-        min_confidence=None if calibration is None else calibration.bar,
-        max_error_rate=core.config.max_error_rate,
-        verifier=core.workplace.verifier.identity if core.workplace.verifier else None,
-    )
 
 
 def _asked(cache: Semcache, asked: Request) -> Look:
@@ -160,7 +133,7 @@ def _one_of_each(cache: Semcache, scope: Scope, text: str) -> Sequence[Entry]:
 def _print(question: str, terms: Terms, looks: Sequence[Look]) -> None:
     out = screen.out()
     best = looks[0]
-    out.print(screen.heading(screen.clean(question), terms.told))
+    out.print(screen.heading(screen.clean(question), f"hits {terms.told}"))
     out.print(_outcome(best))
     if best.decision.hit and best.decision.reason is not Reason.EXACT and terms.max_error_rate:
         rate = f"{terms.max_error_rate:g}"
@@ -222,10 +195,7 @@ def _outcome(look: Look) -> Text:
 def _document(question: str, terms: Terms, looks: Sequence[Look]) -> JSON:
     return {
         "question": question,
-        "similarity_threshold": terms.similarity_threshold,
-        "min_confidence": terms.min_confidence,
-        "max_error_rate": terms.max_error_rate,
-        "verifier": terms.verifier,
+        **asdict(terms),
         **_decision(looks[0]),
         "other_scopes": [_decision(look) for look in looks[1:] if look.candidates],
     }

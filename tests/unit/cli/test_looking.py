@@ -7,6 +7,7 @@ import json
 import pytest
 
 from langchain_semcache import Request, Response, Semcache, SemcacheConfig
+from langchain_semcache.threshold.confidence import Calibration
 
 PASSWORD = "How do I reset my password?"
 ORDER = "Where is order 4471?"
@@ -34,6 +35,39 @@ def test_stats_for_people_name_the_encoder_and_the_index(semcache, at) -> None:
     assert shown.exit_code == 0
     assert "qdrant-edge" in shown.stdout
     assert "3, 0 of them expired" in shown.stdout
+
+
+def test_stats_say_who_decides_on_a_hit(semcache, at) -> None:
+    found = json.loads(semcache("stats", *at, "--json").stdout)
+    assert (found["verifier"], found["min_confidence"], found["budget"]) == (None, None, None)
+    assert found["similarity_threshold"] > 0
+    shown = semcache("stats", *at).stdout
+    assert "verifier    none" in shown
+    assert "from similarity" in shown
+    assert "budget" not in shown
+
+
+def test_stats_say_where_an_error_budget_stands(semcache, own, tmp_path) -> None:
+    made = Calibration(
+        encoder="tokenizer-hash-v1;salt=cbf29ce484222325", verifier=None,
+        floor=0.5, bar=0.9, least=0.8, weights={"similarity": 1.0, "bias": 0.0},
+    )  # fmt: skip
+    file, settings = tmp_path / "calibration.json", tmp_path / "semcache.toml"
+    file.write_text(made.to_json())
+    settings.write_text(f"max_error_rate = 0.01\ncalibration = {json.dumps(str(file))}\n")
+    config = SemcacheConfig.of(
+        SemcacheConfig.from_file(settings), location=str(own), encoder="hash"
+    )
+    with Semcache.open(config) as cache:
+        for question in ("When do you open?", "Who is the boss?"):
+            assert not cache.lookup(Request(messages=question)).hit
+    where = ("--location", own, "--encoder", "hash", "--config", settings)
+    budget = json.loads(semcache("stats", *where, "--json").stdout)["budget"]
+    assert (budget["mode"], budget["requests"], budget["reports"]) == ("open", 2, 0)
+    shown = semcache("stats", *where).stdout
+    assert "from similarity 0.5 on with confidence 0.8" in shown
+    assert "0.01 of all requests: open" in shown
+    assert "2 requests, 0 reported wrong" in shown
 
 
 def test_stats_of_an_empty_namespace_say_zero(semcache, at) -> None:
