@@ -16,10 +16,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from langchain_semcache.encoders._process import PerProcess
 from langchain_semcache.encoders.validation import check_vectors
 from langchain_semcache.errors import ConfigurationError, EncoderUnavailable, SemcacheError
 from langchain_semcache.ports import BlockingPort, Encoder, Vectors
+from langchain_semcache.processes import PerProcess
 
 CLOSE_SECONDS = 5.0
 """How long `close()` waits for the batch in progress; the thread is a daemon, so it may hang."""

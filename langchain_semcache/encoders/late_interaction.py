@@ -23,15 +23,10 @@ from typing import Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from langchain_semcache.encoders.sentence_transformers import (
-    _digest,
-    _Tensor,
-    _Tokenizer,
-    _writable,
-)
 from langchain_semcache.encoders.validation import check_vectors
 from langchain_semcache.errors import ConfigurationError, EncoderUnavailable, VerifierUnavailable
 from langchain_semcache.ports import Vectors
+from langchain_semcache.torch_models import Tensor, Tokenizer, weights_digest, writable
 
 Multivector: TypeAlias = NDArray[np.float32]
 """float32 [tokens, dimension], each row of length 1; never without a row."""
@@ -227,10 +222,10 @@ class SentenceTransformer(Protocol):
     """What is used of `sentence_transformers.SentenceTransformer`."""
 
     max_seq_length: int | None
-    tokenizer: _Tokenizer
+    tokenizer: Tokenizer
 
     def encode(self, texts: list[str], **options: object) -> object: ...
-    def state_dict(self) -> Mapping[str, _Tensor]: ...
+    def state_dict(self) -> Mapping[str, Tensor]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +247,7 @@ class SentenceTransformerTokens:
     @cached_property
     def identity(self) -> str:
         """Digest of the weights."""
-        return f"sentence-transformers-tokens;weights={_digest(self._model.state_dict())}"
+        return f"sentence-transformers-tokens;weights={weights_digest(self._model.state_dict())}"
 
     @property
     def max_tokens(self) -> int:
@@ -262,7 +257,7 @@ class SentenceTransformerTokens:
         """Tokens of `text`, uncut, special ones included."""
         tokenizer = self._model.tokenizer
         with self._lock:
-            return len(tokenizer(_writable(text), truncation=False, verbose=False)["input_ids"])
+            return len(tokenizer(writable(text), truncation=False, verbose=False)["input_ids"])
 
     def token_vectors(self, texts: Sequence[str]) -> list[_Read]:
         """For each text float32 [tokens, width].
@@ -273,7 +268,7 @@ class SentenceTransformerTokens:
         try:
             with self._lock:
                 found = self._model.encode(
-                    [_writable(text) for text in texts],
+                    [writable(text) for text in texts],
                     output_value="token_embeddings",
                     convert_to_numpy=False,
                     show_progress_bar=False,

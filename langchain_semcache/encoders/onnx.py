@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from langchain_semcache.encoders import _use_multilingual as use
-from langchain_semcache.encoders._process import shared
 from langchain_semcache.encoders.validation import check_vectors
 from langchain_semcache.errors import ConfigurationError, EncoderUnavailable, MissingExtra
 from langchain_semcache.ports import TokenVectors, Vectors
+from langchain_semcache.processes import shared
 
 FEATURE = "OnnxEncoder"
 IDENTITY = f"use-multilingual-v3@{use.WEIGHTS.sha256[:12]};fp32;l2"

@@ -1,8 +1,4 @@
-"""Any model of the sentence-transformers library. Needs the extra `sentence-transformers`.
-
-A model is looked for on this machine only, unless a download is asked for by name: the first
-question of a user never waits for a model hub.
-"""
+"""Any model of the sentence-transformers library. Needs the extra `sentence-transformers`."""
 
 from __future__ import annotations
 
@@ -13,15 +9,22 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Protocol, cast
 
 import numpy as np
 
-from langchain_semcache.encoders._process import shared
 from langchain_semcache.encoders.validation import check_vectors
 from langchain_semcache.errors import ConfigurationError, EncoderUnavailable, MissingExtra
 from langchain_semcache.ports import Vectors
+from langchain_semcache.processes import shared
+from langchain_semcache.torch_models import (
+    Source,
+    Tensor,
+    Tokenizer,
+    use_one_thread,
+    weights_digest,
+    writable,
+)
 
 FEATURE = EXTRA = "sentence-transformers"
 
@@ -63,11 +66,9 @@ class SentenceTransformerEncoder:
             )
         if find_spec("sentence_transformers") is None:
             raise MissingExtra("SentenceTransformerEncoder", EXTRA, FEATURE)
-        self._is_path = not isinstance(model, str) or _looks_like_a_path(model)
-        self._name = str(Path(model).expanduser()) if self._is_path else str(model)
-        self._revision, self._device, self._download = revision, device, download
+        self._source = Source.of(model, revision=revision, device=device, download=download)
         self._prompt, self._batch_size = prompt, batch_size
-        key = (FEATURE, self._name, str(revision), str(device))
+        key = (FEATURE, self._source.name, str(revision), str(device))
         self._holder = shared(key, self._load)
 
     def open(self) -> SentenceTransformerEncoder:
@@ -102,7 +103,7 @@ class SentenceTransformerEncoder:
     def count_tokens(self, text: str) -> int:
         """Tokens of `text`, uncut, with the prompt and special tokens that are sent with it."""
         loaded = self._holder.get()
-        return loaded.count(self._effective_prompt(loaded) + _writable(text))
+        return loaded.count(self._effective_prompt(loaded) + writable(text))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """float32 [len(texts), dimension], rows of length 1; a text is cut at `max_tokens`.
@@ -114,7 +115,7 @@ class SentenceTransformerEncoder:
         loaded = self._holder.get()
         if not texts:
             return np.empty((0, loaded.dimension), dtype=np.float32)
-        written = [_writable(text) for text in texts]
+        written = [writable(text) for text in texts]
         try:
             vectors = loaded.encode(written, self._effective_prompt(loaded), self._batch_size)
         except Exception as error:  # torch and tokenizers have no common base of their own
@@ -126,39 +127,12 @@ class SentenceTransformerEncoder:
         return loaded.default_prompt if self._prompt is None else self._prompt
 
     def _load(self, inherited: _Loaded | None) -> _Loaded:
-        if self._is_path and not Path(self._name).is_dir():
-            raise ConfigurationError(
-                f"no directory {self._name}: give the folder that holds the model's modules.json"
-            )
-        import torch
+        self._source.check(holds="modules.json")
         from sentence_transformers import SentenceTransformer
 
         if inherited is not None:
-            # OpenMP's threads stayed in the parent, and a child that hands them work waits for
-            # ever. With one thread there is nobody to hand it to.
-            torch.set_num_threads(1)
-        try:
-            model = SentenceTransformer(
-                self._name,
-                revision=self._revision,
-                device=self._device,
-                local_files_only=not self._download,
-            )
-        except Exception as error:  # whatever the hub, the files or torch came up with
-            raise ConfigurationError(self._cannot_load(error)) from error
-        return _Loaded(cast("_Model", model))
-
-    def _cannot_load(self, error: Exception) -> str:
-        # The libraries' messages run over several lines and suggest switches of their own.
-        why = type(error).__name__
-        if self._is_path:
-            return f"the model in {self._name} cannot be read ({why}): copy it anew"
-        if self._download:
-            return f"model {self._name!r} could not be downloaded ({why}): give a directory"
-        return (
-            f"model {self._name!r} is not in this machine's Hugging Face cache ({why}): "
-            f"give a directory that holds it, or let it be fetched at start with download=True"
-        )
+            use_one_thread()
+        return _Loaded(cast("_Model", self._source.load(SentenceTransformer)))
 
 
 class _Module(Protocol):
@@ -171,25 +145,12 @@ class _Model(Protocol):
     prompts: Mapping[str, str]
     default_prompt_name: str | None
     max_seq_length: int | None
-    tokenizer: _Tokenizer
+    tokenizer: Tokenizer
 
     def encode(self, texts: list[str], **options: object) -> Vectors: ...
     def get_sentence_embedding_dimension(self) -> int | None: ...
-    def state_dict(self) -> Mapping[str, _Tensor]: ...
+    def state_dict(self) -> Mapping[str, Tensor]: ...
     def __iter__(self) -> Iterator[_Module]: ...
-
-
-class _Tokenizer(Protocol):
-    def __call__(self, text: str, **options: object) -> Mapping[str, Sequence[int]]: ...
-
-
-class _Tensor(Protocol):
-    def detach(self) -> _Tensor: ...
-    def cpu(self) -> _Tensor: ...
-    def contiguous(self) -> _Tensor: ...
-    def reshape(self, size: int) -> _Tensor: ...
-    def view(self, dtype: object) -> _Tensor: ...
-    def numpy(self) -> Vectors: ...
 
 
 class _Loaded:
@@ -206,7 +167,7 @@ class _Loaded:
         self.max_tokens = model.max_seq_length or sys.maxsize
         self.default_prompt = model.prompts.get(model.default_prompt_name or "", "")
         self.pipeline = ">".join(_names(model))
-        self.digest = _digest(model.state_dict())
+        self.digest = weights_digest(model.state_dict())
 
     def encode(self, texts: list[str], prompt: str, batch_size: int) -> Vectors:
         with self._lock:
@@ -233,25 +194,3 @@ def _names(model: Iterable[_Module]) -> Iterator[str]:
     for module in model:
         pooling = getattr(module, "pooling_mode", None)
         yield type(module).__name__ + (f"({pooling})" if isinstance(pooling, str) else "")
-
-
-def _digest(tensors: Mapping[str, _Tensor]) -> str:
-    """Of the weights as they are in memory, in the order of their names."""
-    import torch
-
-    digest = hashlib.sha256()
-    for name in sorted(tensors):
-        digest.update(name.encode())
-        # As bytes: numpy knows neither bfloat16 nor the eight-bit floats.
-        flat = tensors[name].detach().cpu().contiguous().reshape(-1)
-        digest.update(flat.view(torch.uint8).numpy().data)
-    return digest.hexdigest()[:12]
-
-
-def _looks_like_a_path(name: str) -> bool:
-    return Path(name).is_absolute() or name.startswith((".", "~")) or Path(name).is_dir()
-
-
-def _writable(text: str) -> str:
-    """Without lone surrogates, which tokenizers refuse."""
-    return text.encode("utf-8", "replace").decode()

@@ -7,18 +7,25 @@ inference (NLI: entailment, neutral, contradiction).
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langchain_semcache.errors import ConfigurationError, MissingExtra, VerifierUnavailable
+from langchain_semcache.processes import PerProcess
+from langchain_semcache.torch_models import (
+    Source,
+    Tensor,
+    use_one_thread,
+    weights_digest,
+    writable,
+)
 
 FEATURE = EXTRA = "sentence-transformers"
 ENTAILMENT = ("entailment", "entail", "entailed")
@@ -43,7 +50,7 @@ class CrossEncoder(Protocol):
     tokenizer: _Tokenizer
 
     def predict(self, pairs: list[tuple[str, str]], **options: object) -> object: ...
-    def state_dict(self) -> Mapping[str, _Tensor]: ...
+    def state_dict(self) -> Mapping[str, Tensor]: ...
 
 
 class CrossEncoderVerifier:
@@ -91,24 +98,25 @@ class CrossEncoderVerifier:
             raise ConfigurationError(
                 f"batch_size is {batch_size!r}, expected a whole number from 1 up"
             )
-        self._given: CrossEncoder | None = None
-        self._name = ""
+        get: Callable[[], CrossEncoder]
         if isinstance(model, str | os.PathLike):
             if find_spec("sentence_transformers") is None:
                 raise MissingExtra("CrossEncoderVerifier", EXTRA, FEATURE)
-            self._name = os.fspath(model)
+            get = partial(_read, os.fspath(model), revision, device, download)
         elif callable(getattr(model, "predict", None)):
-            self._given = model
+            get = partial(_given, model)
         else:
             raise ConfigurationError(
                 f"model is a {type(model).__name__}, expected a path, a name or a CrossEncoder"
             )
-        self._label, self._both_directions = entailment_label, both_directions
-        self._revision, self._device, self._download = revision, device, download
-        self._batch_size = batch_size
-        self._loaded: _Loaded | None = None
-        # One lock a process: a lock that another thread held while forking stays held.
-        self._locks: dict[int, threading.Lock] = {}
+
+        def load(inherited: _Loaded | None) -> _Loaded:
+            # Without `self`: a verifier that is let go frees its model at once.
+            if inherited is not None:
+                use_one_thread()
+            return _Loaded(get(), entailment_label, both_directions, batch_size)
+
+        self._holder = PerProcess(load)
 
     def open(self) -> CrossEncoderVerifier:
         """Load now.
@@ -117,13 +125,13 @@ class CrossEncoderVerifier:
             ConfigurationError: The model is not on this machine, cannot be read, or does not say
                 which of its labels means "same"; one line that names it and the fix.
         """
-        self._get()
+        self._holder.get()
         return self
 
     @property
     def identity(self) -> str:
         """Digest of the weights, the label that counts, and the directions that are read."""
-        loaded = self._get()
+        loaded = self._holder.get()
         ways = "both" if loaded.both_directions else "one"
         return f"cross-encoder;weights={loaded.digest};label={loaded.label};directions={ways}"
 
@@ -135,66 +143,26 @@ class CrossEncoderVerifier:
                 finite.
             ConfigurationError: As `open()`, when this is the first call.
         """
-        loaded = self._get()
+        loaded = self._holder.get()
         try:
-            return loaded.judge(_writable(question), [_writable(text) for text in stored])
+            return loaded.judge(writable(question), [writable(text) for text in stored])
         except VerifierUnavailable:
             raise
         except Exception as error:  # torch and tokenizers have no common base of their own
             problem = f"the cross-encoder failed: {type(error).__name__}"
             raise VerifierUnavailable(problem) from error
 
-    def _get(self) -> _Loaded:
-        pid = os.getpid()
-        loaded = self._loaded
-        if loaded is None or loaded.pid != pid:
-            with self._locks.setdefault(pid, threading.Lock()):
-                loaded = self._loaded
-                if loaded is None or loaded.pid != pid:
-                    loaded = self._loaded = self._load(inherited=loaded is not None)
-        return loaded
 
-    def _load(self, *, inherited: bool) -> _Loaded:
-        if inherited:
-            # OpenMP's threads stayed in the parent, and a child that hands them work waits for
-            # ever. With one thread there is nobody to hand it to.
-            import torch
+def _given(model: CrossEncoder) -> CrossEncoder:
+    return model
 
-            torch.set_num_threads(1)
-        model = self._given if self._given is not None else self._read()
-        return _Loaded(model, self._label, self._both_directions, self._batch_size)
 
-    def _read(self) -> CrossEncoder:
-        from sentence_transformers import CrossEncoder as Model
+def _read(name: str, revision: str | None, device: str | None, download: bool) -> CrossEncoder:
+    source = Source.of(name, revision=revision, device=device, download=download)
+    source.check(holds="config.json")
+    from sentence_transformers import CrossEncoder as Model
 
-        path = Path(self._name).expanduser()
-        is_path = path.is_absolute() or self._name.startswith((".", "~")) or path.is_dir()
-        if is_path and not path.is_dir():
-            raise ConfigurationError(
-                f"no directory {path}: give the folder that holds the model's config.json"
-            )
-        try:
-            model = Model(
-                str(path) if is_path else self._name,
-                revision=self._revision,
-                device=self._device,
-                local_files_only=is_path or not self._download,
-            )
-        except Exception as error:  # whatever the hub, the files or torch came up with
-            raise ConfigurationError(self._cannot_load(error, is_path=is_path)) from error
-        return cast("CrossEncoder", model)
-
-    def _cannot_load(self, error: Exception, *, is_path: bool) -> str:
-        # The libraries' messages run over several lines and suggest switches of their own.
-        why = type(error).__name__
-        if is_path:
-            return f"the model in {self._name} cannot be read ({why}): copy it anew"
-        if self._download:
-            return f"model {self._name!r} could not be downloaded ({why}): give a directory"
-        return (
-            f"model {self._name!r} is not in this machine's Hugging Face cache ({why}): "
-            f"give a directory that holds it, or let it be fetched at start with download=True"
-        )
+    return cast("CrossEncoder", source.load(Model))
 
 
 class _Config(Protocol):
@@ -204,15 +172,6 @@ class _Config(Protocol):
 
 class _Tokenizer(Protocol):
     def __call__(self, text: str, pair: str, **options: object) -> Mapping[str, Sequence[int]]: ...
-
-
-class _Tensor(Protocol):
-    def detach(self) -> _Tensor: ...
-    def cpu(self) -> _Tensor: ...
-    def contiguous(self) -> _Tensor: ...
-    def reshape(self, size: int) -> _Tensor: ...
-    def view(self, dtype: object) -> _Tensor: ...
-    def numpy(self) -> NDArray[np.uint8]: ...
 
 
 class _Loaded:
@@ -225,7 +184,6 @@ class _Loaded:
         both_directions: bool | None,
         batch_size: int,
     ) -> None:
-        self.pid = os.getpid()
         self._model, self._batch_size = model, batch_size
         self._lock = threading.Lock()
         self._labels = int(model.config.num_labels)
@@ -238,7 +196,7 @@ class _Loaded:
                 "Softmax: load it with activation_fn=torch.nn.Identity()"
             )
         self._window = _window(model)
-        self.digest = _digest(model.state_dict())
+        self.digest = weights_digest(model.state_dict())
 
     def judge(self, question: str, stored: list[str]) -> list[float]:
         result = [0.0] * len(stored)
@@ -339,21 +297,3 @@ def _softmax(values: Floats) -> Floats:
     powers = np.exp(values - values.max(axis=1, keepdims=True))
     result: Floats = powers / powers.sum(axis=1, keepdims=True)
     return result
-
-
-def _digest(tensors: Mapping[str, _Tensor]) -> str:
-    """Of the weights as they are in memory, in the order of their names."""
-    import torch
-
-    digest = hashlib.sha256()
-    for name in sorted(tensors):
-        digest.update(name.encode())
-        # As bytes: numpy knows neither bfloat16 nor the eight-bit floats.
-        flat = tensors[name].detach().cpu().contiguous().reshape(-1)
-        digest.update(flat.view(torch.uint8).numpy().data)
-    return digest.hexdigest()[:12]
-
-
-def _writable(text: str) -> str:
-    """Without lone surrogates, which tokenizers refuse."""
-    return text.encode("utf-8", "replace").decode()

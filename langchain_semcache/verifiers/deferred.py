@@ -7,16 +7,16 @@ remembered. So a judge that takes seconds costs no answer any time, and popular 
 from __future__ import annotations
 
 import hashlib
-import os
 import queue
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from langchain_semcache.errors import ConfigurationError, VerifierUnavailable
 from langchain_semcache.ports import Verifier
+from langchain_semcache.processes import PerProcess
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class Deferred:
         for name, value in (("remembered", remembered), ("queued", queued)):
             if isinstance(value, bool) or value < 1:
                 raise ConfigurationError(f"{name} is {value!r}, expected a whole number from 1 up")
-        self._verifier, self._remembered, self._queued = verifier, remembered, queued
-        # One lock a process: a lock that another thread held while forking stays held.
-        self._locks: dict[int, threading.Lock] = {}
-        self._desk = self._open_desk(known=())
+        self._verifier = verifier
+        # The thread holds the desk and not this object, which can therefore be forgotten.
+        self._desks = PerProcess(lambda inherited: _Desk(verifier, remembered, queued, inherited))
+        weakref.finalize(self, _close, self._desks)
 
     @property
     def identity(self) -> str:
@@ -93,36 +93,19 @@ class Deferred:
         self._here().close()
 
     def _here(self) -> _Desk:
-        pid = os.getpid()
-        if self._desk.pid != pid:
-            with self._locks.setdefault(pid, threading.Lock()):
-                if self._desk.pid != pid:
-                    self._desk = self._open_desk(self._desk.known.items(), self._desk.closed)
-        return self._desk
-
-    def _open_desk(self, known: Iterable[tuple[bytes, float]], closed: bool = False) -> _Desk:
-        desk = _Desk(self._verifier, self._remembered, self._queued, known)
-        desk.closed = closed
-        # The thread holds the desk and not this object, which can therefore be forgotten.
-        weakref.finalize(self, _close, desk)
-        return desk
+        return self._desks.get()
 
 
 class _Desk:
-    """Memory, queue and thread of one process."""
+    """Memory, queue and thread of one process; a forked child knows what its parent knew."""
 
     def __init__(
-        self,
-        verifier: Verifier,
-        remembered: int,
-        queued: int,
-        known: Iterable[tuple[bytes, float]],
+        self, verifier: Verifier, remembered: int, queued: int, inherited: _Desk | None
     ) -> None:
-        self.pid = os.getpid()
-        self.known = OrderedDict(known)
+        self.known: OrderedDict[bytes, float] = OrderedDict(inherited.known if inherited else ())
+        self.closed: bool = inherited is not None and inherited.closed
         self.pending: set[bytes] = set()
         self.dropped = self.failed = 0
-        self.closed = False
         self.jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._verifier, self._remembered, self._queued = verifier, remembered, queued
         self._changed = threading.Condition()  # re-entrant: the collector may call `close` in it
@@ -199,10 +182,9 @@ class _Desk:
             self._changed.notify_all()
 
 
-def _close(desk: _Desk) -> None:
-    # A forked child leaves its parent's desk alone: the lock may be held by a thread it lacks.
-    if desk.pid == os.getpid():
-        desk.close()
+def _close(desks: PerProcess[_Desk]) -> None:
+    # A forked child has a desk of its own: its parent's lock may be held by a thread it lacks.
+    desks.get().close()
 
 
 def _work(desk: _Desk) -> None:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from langchain_semcache.encoders._process import PerProcess, shared
+from langchain_semcache.processes import PerProcess, shared
 
 
 def test_threads_make_one_value():
