@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+Booleans = NDArray[np.bool_]
 
 WIDTH = 14
 """Columns of `marks`."""
@@ -58,19 +59,29 @@ def read_pieces(pieces: Sequence[str], scores: Sequence[float]) -> Pieces:
     return Pieces(tuple(keys), tuple(words), traits)
 
 
-def marks(ours: Pieces, theirs: Pieces) -> Floats:
-    """float32 [pieces of `ours`, WIDTH]: the traits, and what of each piece the other side has."""
+def same_pieces(ours: Pieces, theirs: Pieces) -> Booleans:
+    """Boolean [pieces of `ours`, pieces of `theirs`]: where both have the same piece."""
+    same = [a == b for a in ours.keys for b in theirs.keys]
+    return np.array(same, dtype=bool).reshape(len(ours.keys), len(theirs.keys))
+
+
+def marks(ours: Pieces, theirs: Pieces, same: Booleans | None = None) -> Floats:
+    """float32 [pieces of `ours`, WIDTH]: the traits, and what of each piece the other side has.
+
+    Give `same_pieces(ours, theirs)` where it is known already.
+    """
     count = len(ours.keys)
     result = np.zeros((count, WIDTH), dtype=np.float32)
     result[:, :6] = ours.traits
     if not count or not theirs.keys:
         return result
-    same = np.array([[a == b for b in theirs.keys] for a in ours.keys])
+    if same is None:
+        same = same_pieces(ours, theirs)
     pairs = same[:-1, :-1] & same[1:, 1:]
     result[:, 6] = same.any(axis=1)
     result[1:, 7] = pairs.any(axis=1)
     result[:-1, 8] = pairs.any(axis=1)
-    own = np.array([[a == b for b in ours.keys] for a in ours.keys]).sum(axis=1)
+    own = same_pieces(ours, ours).sum(axis=1)
     result[:, 9] = own > same.sum(axis=1)
     result[:, 10] = _likeness(ours, theirs)
     place = np.arange(count, dtype=np.float32) / count

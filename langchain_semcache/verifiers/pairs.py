@@ -7,7 +7,6 @@ adds two megabytes. How it was trained, and what it cannot see: docs/explanation
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from importlib import resources
 from importlib.util import find_spec
 from typing import Protocol
@@ -17,7 +16,8 @@ from numpy.typing import NDArray
 
 from langchain_semcache.errors import ConfigurationError, MissingExtra, VerifierUnavailable
 from langchain_semcache.ports import Encoder, SupportsTokens, TokenVectors, Vectors
-from langchain_semcache.verifiers._lexical import WIDTH, Pieces, marks, read_pieces
+from langchain_semcache.processes import shared
+from langchain_semcache.verifiers._lexical import WIDTH, marks, read_pieces, same_pieces
 
 IDENTITY = "pairs-1"
 MODEL = "pair_verifier.onnx"
@@ -33,7 +33,9 @@ class Session(Protocol):
 
 
 class PairVerifier:
-    """Judges whether the answer to one question fits another. Safe to call from several threads.
+    """Judges whether the answer to one question fits another.
+
+    Safe to call from several threads, and after a fork.
 
     Args:
         encoder: The default encoder; its token vectors are what the model was trained on.
@@ -56,7 +58,8 @@ class PairVerifier:
         if find_spec("onnxruntime") is None:
             raise MissingExtra("PairVerifier", "local", "onnxruntime")
         self._encoder: SupportsTokens = encoder
-        self._session = _session()
+        self._session = shared(("PairVerifier", MODEL), _load)
+        self._session.get()  # now, and not with the first question
 
     def judge(self, question: str, stored: Sequence[str]) -> Sequence[float]:
         """For each stored question the probability in [0, 1] that its answer fits `question`.
@@ -68,7 +71,7 @@ class PairVerifier:
             return []
         try:
             ours, *theirs = self._encoder.token_vectors([question, *stored])
-            logits = self._session.run(["logits"], _inputs(ours, theirs))[0]
+            logits = self._session.get().run(["logits"], _inputs(ours, theirs))[0]
         except Exception as error:  # onnxruntime's errors have no common base of their own
             raise VerifierUnavailable(f"the verifier failed: {type(error).__name__}") from error
         if not np.isfinite(logits).all():
@@ -97,21 +100,18 @@ def _inputs(ours: TokenVectors, theirs: Sequence[TokenVectors]) -> Arrays:
         length = len(other.keys)
         inputs["b"][row, :length] = one.vectors
         inputs["mask_b"][row, :length] = 1
-        inputs["marks_a"][row] = marks(mine, other)
-        inputs["marks_b"][row, :length] = marks(other, mine)
-        inputs["same"][row, :, :length] = same_pieces(mine, other)
+        same = same_pieces(mine, other)
+        inputs["marks_a"][row] = marks(mine, other, same)
+        inputs["marks_b"][row, :length] = marks(other, mine, same.T)
+        inputs["same"][row, :, :length] = same
     return inputs
 
 
-def same_pieces(ours: Pieces, theirs: Pieces) -> NDArray[np.bool_]:
-    """Boolean [pieces of `ours`, pieces of `theirs`]: where both have the same piece."""
-    return np.array([[a == b for b in theirs.keys] for a in ours.keys], dtype=bool)
-
-
-@lru_cache(maxsize=1)
-def _session() -> Session:
+def _load(_inherited: Session | None) -> Session:
     import onnxruntime
 
+    # Some builds collect usage events; a cache has no business reporting anything.
+    onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

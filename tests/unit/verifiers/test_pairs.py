@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 from langchain_semcache.encoders.hashing import TokenizerHashEncoder
 from langchain_semcache.encoders.onnx import OnnxEncoder
-from langchain_semcache.errors import ConfigurationError, VerifierUnavailable
+from langchain_semcache.errors import ConfigurationError, MissingExtra, VerifierUnavailable
 from langchain_semcache.testing.verifier_conformance import VerifierSuite
+from langchain_semcache.verifiers import pairs
 from langchain_semcache.verifiers.pairs import PairVerifier
 
 SAME = [
@@ -22,6 +27,11 @@ OTHER = [
     ("怎么重置密码？", "怎么删除账号？"),
     ("北京到上海高铁要多久", "北京到上海高铁票多少钱"),
 ]
+
+
+def replace_session(verifier, monkeypatch, run):
+    session = SimpleNamespace(run=run)
+    monkeypatch.setattr(verifier, "_session", SimpleNamespace(get=lambda: session))
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +70,43 @@ def test_another_encoder_is_refused_with_the_way_out():
 
 
 def test_a_runtime_that_fails_is_named_without_its_text(verifier, monkeypatch):
-    class Broken:
-        def run(self, outputs, inputs):
-            raise RuntimeError("secret question")
+    def run(outputs, inputs):
+        raise RuntimeError("secret question")
 
-    monkeypatch.setattr(verifier, "_session", Broken())
+    replace_session(verifier, monkeypatch, run)
     with pytest.raises(VerifierUnavailable, match="RuntimeError") as failure:
         verifier.judge("a", ["b"])
     assert "secret" not in str(failure.value)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_is_no_verdict(verifier, monkeypatch, wrong):
+    replace_session(verifier, monkeypatch, lambda outputs, inputs: [np.array([0.0, wrong])])
+    with pytest.raises(VerifierUnavailable, match="NaN or infinite"):
+        verifier.judge("a", ["b", "c"])
+
+
+def test_a_missing_runtime_is_named_with_the_fix(monkeypatch):
+    encoder = OnnxEncoder()
+    monkeypatch.setattr(pairs, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"\[local\]"):
+        PairVerifier(encoder)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_judges_the_same_with_a_session_of_its_own(verifier):
+    question, stored = SAME[0][0], [SAME[0][1], OTHER[0][1]]
+    expected = verifier.judge(question, stored)
+    parents = verifier._session.get()
+    child = os.fork()
+    if child == 0:
+        same = np.allclose(verifier.judge(question, stored), expected, atol=1e-5)
+        os._exit(0 if same and verifier._session.get() is not parents else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert verifier._session.get() is parents
+
+
+def test_verifiers_share_one_session(verifier):
+    assert PairVerifier(OnnxEncoder())._session.get() is verifier._session.get()
