@@ -74,16 +74,21 @@ class Settled:
         return self._deferred.judge(question, stored)
 
 
+def by_its_words(prompt):
+    """Not the same to every question: a suite that hears one word only cannot tell them apart."""
+    return '{"same": true}' if "forgot" in prompt else '{"same": false}'
+
+
 class TestLLMJudge(VerifierSuite):
     @pytest.fixture
     def verifier(self):
-        return LLMJudge(lambda prompt: '{"same": false}', model="stand-in")
+        return LLMJudge(by_its_words, model="stand-in")
 
 
 class TestDeferred(VerifierSuite):
     @pytest.fixture
     def verifier(self):
-        return Settled(LLMJudge(lambda prompt: "YES", model="stand-in"))
+        return Settled(LLMJudge(by_its_words, model="stand-in"))
 
 
 # ── the reply ────────────────────────────────────────────────────────────────────────────────────
@@ -387,6 +392,21 @@ def test_a_forked_child_knows_what_was_known_and_has_its_own_thread():
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     assert deferred.judge("a", ["new"]) == [0.0]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_what_was_closed_stays_closed_in_a_forked_child():
+    deferred = Deferred(Judge())
+    deferred.judge("a", ["b"])
+    assert deferred.settle(WAIT)
+    deferred.close()
+    child = os.fork()
+    if child == 0:
+        right = deferred.judge("a", ["b", "new"]) == [1.0, 0.0]
+        os._exit(0 if right and (deferred.pending, deferred.dropped) == (0, 1) else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
 
 
 @pytest.mark.parametrize("name", ["remembered", "queued"])
