@@ -17,7 +17,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +117,7 @@ class HashKey:
         return self._encoder.signature(text)
 
     def scores(self, key: object) -> Scores:
-        differing = self._stored ^ np.uint64(key)  # type: ignore[arg-type]
+        differing = self._stored ^ np.uint64(cast("int", key))
         result: Scores = -self._ones[differing.view(np.uint8).reshape(-1, 8)].sum(axis=1)
         return result
 
