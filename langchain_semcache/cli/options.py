@@ -27,6 +27,9 @@ EncoderName = Annotated[
     str | None,
     typer.Option("--encoder", help="local, hash, or sentence-transformers:NAME_OR_PATH."),
 ]
+Namespace = Annotated[
+    str | None, typer.Option("--namespace", "-n", help="Partition of the application.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON document and nothing else.")]
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -66,9 +69,7 @@ class Where:
 class Whose:
     """Whose entries are meant."""
 
-    namespace: Annotated[
-        str | None, typer.Option("--namespace", "-n", help="Partition of the application.")
-    ] = None
+    namespace: Namespace = None
     tenant: Annotated[
         str | None, typer.Option("--tenant", "-t", help="Who shares the answers.")
     ] = None

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from langchain_semcache.cli import screen
 from langchain_semcache.cli.entries import named
-from langchain_semcache.cli.options import Where, Whose, spread
+from langchain_semcache.cli.options import Namespace, Where, spread
 from langchain_semcache.cli.places import open_existing
 from langchain_semcache.client import Semcache
 from langchain_semcache.engine import feedback
@@ -56,7 +56,6 @@ class Outcome:
 @spread
 def report(
     where: Where,
-    whose: Whose,
     *,
     entry_id: Annotated[str, typer.Argument(metavar="ID", help="An id, or its beginning.")],
     wrong: Annotated[
@@ -66,11 +65,12 @@ def report(
         str | None,
         typer.Option("--question", help="What was asked, to be kept as a pair for calibrate."),
     ] = None,
+    namespace: Namespace = None,
 ) -> None:
     """Say that a served answer was wrong, which removes it, or that it was right after all."""
     if wrong is None:
         raise ConfigurationError("report needs to be told: add --wrong or --right")
-    config = where.settings(namespace=whose.namespace)
+    config = where.settings(namespace=namespace)
     with open_existing(config) as cache:
         budgeted = config.max_error_rate is not None
         found, question = _meant(cache, entry_id, gone=budgeted)

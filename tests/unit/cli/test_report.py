@@ -94,3 +94,10 @@ def test_what_is_wrong_is_one_line_and_changes_nothing(
     assert part in line
     shown = json.loads(semcache("show", *where, "--json").stdout)
     assert {entry["id"] for entry in shown} == set(stored.values())
+
+
+def test_only_the_namespace_that_is_meant_is_looked_through(semcache, where, stored) -> None:
+    asked = ("report", stored[PASSWORD], "--wrong", *where)
+    other = semcache(*asked, "--namespace", "other")
+    assert "in namespace 'other'" in other.stderr
+    assert semcache(*asked, "--namespace", "default").stdout.startswith("Removed entry")

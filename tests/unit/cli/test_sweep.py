@@ -98,8 +98,19 @@ def test_confidence_comes_from_a_file(semcache, pairs, tmp_path) -> None:
     )  # fmt: skip
     file.write_text(made.to_json())
     asked = ("sweep", pairs, "--encoder", "hash", "--by", "confidence", "--calibration", file)
-    assert told(semcache(*asked, "--json"))["by"] == "confidence"
+    found = told(semcache(*asked, "--json"))
+    assert found["by"] == "confidence"
+    # Nothing that passes at all is less sure than 1 / (1 + e⁵).
+    assert found["points"][1]["coverage"] == 1.0
+    assert found["points"][-1]["coverage"] == 0.0  # nor surer than 1 / (1 + e⁻⁵)
     assert "pairs.jsonl by confidence" in semcache(*asked).stdout
+
+
+@pytest.mark.weights
+def test_the_models_that_ship_have_a_calibration(semcache, pairs) -> None:
+    found = told(semcache("sweep", pairs, "--by", "confidence", "--json"))
+    assert found["verifier"] == "pairs-1"
+    assert found["points"][0]["coverage"] == 1.0
 
 
 def test_a_verifier_is_asked_only_where_its_opinion_counts(semcache, pairs, monkeypatch) -> None:
