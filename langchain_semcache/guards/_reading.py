@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -73,10 +74,9 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > _SHORTEST_STEM and word.endswith("e") else word
 
 
-def shown(items: object, limit: int = 3) -> str:
-    """A few items of a collection, for `detail`."""
-    listed = sorted(map(str, items)) if isinstance(items, (set, frozenset, list, tuple)) else []
-    return "/".join(listed[:limit]) or "-"
+def shown(items: Iterable[str]) -> str:
+    """The first three items in alphabetical order, for `detail`."""
+    return "/".join(sorted(items)[:3]) or "-"
 
 
 @lru_cache(maxsize=64)

@@ -33,7 +33,8 @@ _CODE = re.compile(
 )
 _MAY_BE_CODE = re.compile(r"[@/_`]|-[A-Za-z]|\w\.\w|[a-z][A-Z]")
 _QUOTED = re.compile(
-    r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{2,80})'(?!\w)|「([^」]+)」|《([^》]+)》|『([^』]+)』"
+    r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{2,80})'(?!\w)|「([^」]{1,200})」|《([^》]{1,200})》|"
+    r"『([^』]{1,200})』"
 )
 _NAME = re.compile(r"(?<![.!?:\n] )(?<!^)(?<![\w'/@.-])[A-Z][\w&+#]*(?:[.-][A-Z0-9]\w*)*")
 _INNER_CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
@@ -116,7 +117,8 @@ def _classes(question: Reading, stored: Reading) -> Refusal | None:
     """Words of one small class, of which only one can be meant: weekdays, languages, cities."""
     ours, theirs = _aliased(question), _aliased(stored)
     only_ours, only_theirs = ours - theirs, theirs - ours
-    for members in {c for word in only_ours & _CLASSES_OF.keys() for c in _CLASSES_OF[word]}:
+    known = sorted(only_ours & _CLASSES_OF.keys()) if only_theirs else ()
+    for members in [one for word in known for one in _CLASSES_OF[word]]:
         left, right = only_ours & members, only_theirs & members
         if left and right:
             return _refusal(left, right)

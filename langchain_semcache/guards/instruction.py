@@ -17,9 +17,11 @@ _FORM = (
     r"flow ?chart|mind ?map|script|dialogue|paragraphs?|plain text|code block|spreadsheet|outline"
 )
 _TELL = r"answer|reply|respond|explain|describe|write|summari[sz]e|tell|say it|output|list"
+_REACH = 600
+"""Characters of a sentence between "explain" and "in French"."""
 _ENGLISH = (
     ("language", re.compile(
-        rf"\b(?:{_TELL})\b[^.?!]*\bin ({_LANGUAGE})\b|[,.;?!] *in ({_LANGUAGE})\b"
+        rf"\b(?:{_TELL})\b[^.?!]{{0,{_REACH}}}\bin ({_LANGUAGE})\b|[,.;?!] *in ({_LANGUAGE})\b"
         rf"|^in ({_LANGUAGE})[,:]")),
     ("form", re.compile(
         rf"\bas an? (?:\w+ )?({_FORM})\b|\bin (?:an? |the form of )?(?:an? )?({_FORM})"
@@ -39,8 +41,9 @@ _ENGLISH = (
     ("level", re.compile(
         r"\b(in (?:simple|plain|easy|layman'?s?) (?:words|terms|english|language)|eli5|"
         r"like i(?:'m| am) (?:five|5|a child))\b"
-        rf"|\b(?:{_TELL}|teach)\b[^.?!]*\b((?:to|for) (?:a child|a kid|dummies|kids|children|"
-        r"an? (?:\d+|five|six|ten)[ -]year[ -]old|beginners|an? beginner|an? expert|experts))\b")),
+        rf"|\b(?:{_TELL}|teach)\b[^.?!]{{0,{_REACH}}}\b((?:to|for) (?:a child|a kid|dummies|"
+        r"kids|children|an? (?:\d+|five|six|ten)[ -]year[ -]old|beginners|an? beginner|an? expert|"
+        r"experts))\b")),
 )  # fmt: skip
 _ALIKE = (
     (re.compile(r"bullet.*"), "bullets"),

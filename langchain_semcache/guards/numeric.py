@@ -91,7 +91,7 @@ def _unmatched(
 
 
 def _units(asked: tuple[Number, ...], known: tuple[Number, ...]) -> Refusal | None:
-    for value in {number.value for number in asked}:
+    for value in sorted({number.value for number in asked}):
         ours = {n.unit for n in asked if n.value == value and n.unit}
         theirs = {n.unit for n in known if n.value == value and n.unit}
         if ours and theirs and ours != theirs:
@@ -137,13 +137,14 @@ def _of_digits(match: re.Match[str]) -> Number:
 
 
 def _month(number: int) -> Number:
-    return Number(f"month {number}")
+    return Number(f"month {_spelled(number)}")
 
 
 def _spelled(value: Decimal | int) -> str:
     value = Decimal(value)
     whole = value.to_integral_value()
-    return str(int(whole)) if whole == value else str(value.normalize())
+    # Not by way of int: Python refuses to print a long one.
+    return f"{whole:f}" if whole == value else str(value.normalize())
 
 
 def _of_english(text: str, words: tuple[str, ...]) -> list[Number]:
@@ -154,7 +155,7 @@ def _of_english(text: str, words: tuple[str, ...]) -> list[Number]:
         bare = tokens[0] in MULTIPLIERS  # the number before it was in digits, or is "a"
         if not bare:
             weak = tokens in (["one"], ["zero"])
-            found.append(Number(str(_value(tokens)), UNITS.get(match["unit"] or "", ""), weak))
+            found.append(Number(_spelled(_value(tokens)), UNITS.get(match["unit"] or "", ""), weak))
     found += [Number(str(ORDINALS[word]), weak=True) for word in words if word in ORDINALS]
     for match in _MONTH.finditer(text) if not MONTHS.keys().isdisjoint(have) else ():
         near = text[max(0, match.start() - 6) : match.end() + 6]
@@ -189,7 +190,7 @@ def _of_han(text: str) -> list[Number]:
         if measure == "月":
             found.append(_month(han_value(raw)))
             continue
-        value = str(han_value(raw))
+        value = _spelled(han_value(raw))
         if match["fraction"]:
             value += "." + "".join(str(HAN_DIGITS[char]) for char in match["fraction"])
         found.append(Number(value, "%" if lead == "百分之" else "", weak))
@@ -199,7 +200,7 @@ def _of_han(text: str) -> list[Number]:
 def han_value(raw: str) -> int:
     """The value of a Chinese numeral: positional (二〇二四) or with steps (三百二十)."""
     if all(char in HAN_DIGITS for char in raw):
-        return int("".join(str(HAN_DIGITS[char]) for char in raw))
+        return int(Decimal("".join(str(HAN_DIGITS[char]) for char in raw)))
     total = section = digit = 0
     for char in raw:
         if char in HAN_DIGITS:

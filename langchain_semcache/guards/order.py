@@ -64,7 +64,7 @@ def _exchanged(question: Reading, stored: Reading) -> str:
         return ""  # "to" before a verb says nothing of roles: longer texts are compared as a whole
     ours, theirs = governed(question), governed(stored)
     here, there = set(question.stems), set(stored.stems)
-    for marker in ours.keys() & theirs.keys():
+    for marker in sorted(ours.keys() & theirs.keys()):
         left = (ours[marker] - theirs[marker]) & there
         right = (theirs[marker] - ours[marker]) & here
         if left and right and shared(question, stored) >= _SHARED:

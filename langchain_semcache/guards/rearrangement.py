@@ -76,11 +76,9 @@ def rearranged(question: Reading, stored: Reading) -> str:
     moved = [(ours[a], theirs[b]) for n, (a, b) in enumerate(common) if n not in stay]
     if not moved:
         return _traded([(ours[a], theirs[b]) for a, b in common])
-    single = one_block(places)
-    if shorter < _STATEMENT or _asks(question) or _asks(stored):
-        if single or not _lost_hold(moved):
-            return ""
-    elif single and not _lost_hold(moved):
+    harmless = (one_block(places), not _lost_hold(moved))
+    loose = shorter < _STATEMENT or _asks(question) or _asks(stored)
+    if any(harmless) if loose else all(harmless):
         return ""
     return " ".join(mine.word for mine, _ in moved[:3])
 

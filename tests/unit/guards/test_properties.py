@@ -102,9 +102,21 @@ def test_a_swap_needs_something_between() -> None:
     assert swap(("a",), ("a",)) is None
 
 
-def test_a_long_text_is_read_in_reasonable_time() -> None:
-    """No pattern runs away on a long or odd text."""
-    odd = "a" * 5000 + "-1" * 2000 + "不" * 2000 + "/x" * 1000 + '"' * 500
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "a" * 5000 + "-1" * 2000 + "不" * 2000 + "/x" * 1000 + '"' * 500,
+        "「" * 10_000 + "《" * 10_000,
+        "explain " * 2000,
+        "9" * 10_000,
+        "三" * 10_000,
+        "万" * 10_000,
+        "one " + "hundred " * 3000,
+    ],
+    ids=["mixed", "brackets", "orders", "digits", "han digits", "myriads", "hundreds"],
+)
+def test_a_long_text_is_read_in_reasonable_time(odd: str) -> None:
+    """No pattern runs away on a long or odd text, and no number is too long."""
     start = time.perf_counter()
-    check(odd, odd[::-1])
+    check(f"{odd} 1", odd[::-1])
     assert time.perf_counter() - start < 2
