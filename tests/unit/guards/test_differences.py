@@ -6,6 +6,7 @@ import pytest
 
 from langchain_semcache.guards import check
 from langchain_semcache.records import Reason
+from tests.unit.guards.conftest import assert_passes, assert_refused, pairs, refused
 
 QUESTION_TYPE = """
 how do I renew a passport | when do I renew a passport
@@ -140,22 +141,16 @@ what is Kubernetes | what is Kubernets
 """
 
 
-def _pairs(text: str) -> list[tuple[str, ...]]:
-    return [tuple(line.split(" | ")) for line in text.strip().splitlines()]
-
-
-REFUSED = [
-    (*pair, reason)
-    for reason, text in (
-        (Reason.QUESTION_TYPE_DIFFERS, QUESTION_TYPE),
-        (Reason.TIME_DIFFERS, TIME),
-        (Reason.SCOPE_DIFFERS, SCOPE),
-        (Reason.INSTRUCTION_DIFFERS, INSTRUCTION),
-        (Reason.WORD_ORDER_DIFFERS, ROLES),
-        (Reason.IDENTIFIERS_DIFFER, NAMES),
-    )
-    for pair in _pairs(text)
-]
+REFUSED = refused(
+    {
+        Reason.QUESTION_TYPE_DIFFERS: QUESTION_TYPE,
+        Reason.TIME_DIFFERS: TIME,
+        Reason.SCOPE_DIFFERS: SCOPE,
+        Reason.INSTRUCTION_DIFFERS: INSTRUCTION,
+        Reason.WORD_ORDER_DIFFERS: ROLES,
+        Reason.IDENTIFIERS_DIFFER: NAMES,
+    }
+)
 
 
 @pytest.mark.parametrize(("question", "stored", "reason"), REFUSED)
@@ -163,18 +158,13 @@ def test_another_question_is_refused_with_its_reason(
     question: str, stored: str, reason: Reason
 ) -> None:
     """Whichever of the two was stored."""
-    refusal = check(question, stored)
-    assert refusal is not None
-    assert refusal.reason is reason
-    assert refusal.detail
-    assert check(stored, question) is not None
+    assert_refused(question, stored, reason)
 
 
-@pytest.mark.parametrize(("question", "stored"), _pairs(PASS))
+@pytest.mark.parametrize(("question", "stored"), pairs(PASS))
 def test_the_same_in_other_words_passes(question: str, stored: str) -> None:
     """Another wording is no other kind, time, scope or form."""
-    assert check(question, stored) is None
-    assert check(stored, question) is None
+    assert_passes(question, stored)
 
 
 @pytest.mark.parametrize("pair", REFUSED)

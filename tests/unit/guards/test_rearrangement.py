@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_semcache.guards import check
+from langchain_semcache.guards import rearrangement_han
 from langchain_semcache.guards._moves import kept, numbered, one_block
 from langchain_semcache.guards._reading import read
 from langchain_semcache.guards.rearrangement import placed
-from langchain_semcache.guards.rearrangement_han import pairs
 from langchain_semcache.records import Reason
+from tests.unit.guards.conftest import assert_passes, assert_refused, pairs
 
 MOVED = """
 The cat chased the dog around the old garden | The dog chased the cat around the old garden
@@ -34,24 +34,16 @@ The old tower was painted by Ann Reed in spring | In spring the old tower was pa
 """  # noqa: E501
 
 
-def _pairs(text: str) -> list[tuple[str, ...]]:
-    return [tuple(line.split(" | ")) for line in text.strip().splitlines()]
-
-
-@pytest.mark.parametrize(("question", "stored"), _pairs(MOVED))
+@pytest.mark.parametrize(("question", "stored"), pairs(MOVED))
 def test_words_that_changed_places_are_refused(question: str, stored: str) -> None:
     """The same words, and somebody else did it, or elsewhere."""
-    refusal = check(question, stored)
-    assert refusal is not None
-    assert refusal.reason is Reason.WORD_ORDER_DIFFERS
-    assert check(stored, question) is not None
+    assert_refused(question, stored, Reason.WORD_ORDER_DIFFERS)
 
 
-@pytest.mark.parametrize(("question", "stored"), _pairs(KEPT))
+@pytest.mark.parametrize(("question", "stored"), pairs(KEPT))
 def test_a_moved_clause_or_a_list_in_another_order_passes(question: str, stored: str) -> None:
     """A phrase that takes its preposition along says the same anywhere."""
-    assert check(question, stored) is None
-    assert check(stored, question) is None
+    assert_passes(question, stored)
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=12))
@@ -94,4 +86,8 @@ def test_dates_are_one_word_and_lists_are_sorted() -> None:
 
 def test_pairs_of_chinese_characters_leave_little_words_out() -> None:
     """Latin words and numbers are kept whole."""
-    assert [word for word, _ in pairs(read("苹果的iPhone在2007年"))] == ["苹果", "iphone", "2007"]
+    assert [word for word, _ in rearrangement_han.pairs(read("苹果的iPhone在2007年"))] == [
+        "苹果",
+        "iphone",
+        "2007",
+    ]
