@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from zlib import crc32
 
-from langchain_semcache.context._mentions import TITLE, is_han, mentions, plain
+from langchain_semcache.context._mentions import is_han, mentions, plain
 from langchain_semcache.context._standalone import english_words, is_reply, is_standalone
 
 Turn = tuple[str, str]
@@ -205,7 +205,7 @@ def _spoken(by_user: bool, text: str) -> dict[str, float]:
 
 
 def _names_itself(name: str, weight: float) -> bool:
-    return weight >= _SURE or (is_han(name) and len(name) >= 3) or weight >= TITLE
+    return weight >= _SURE or (is_han(name) and len(name) >= 3)
 
 
 def _strongest(text: str) -> dict[str, float]:

@@ -61,6 +61,12 @@ def test_it_stays_small_where_characters_are_large(name):
     assert len(summarise(turns, names).to_json().encode()) < 2048
 
 
+def test_half_a_character_in_a_name_is_no_error():
+    summary = summarise([("user", "推荐"), ("assistant", "小满面馆(\ud800店)很好。")], "它贵吗")
+    assert [item.name for item in summary.referents] == ["小满面馆"]
+    summary.to_json().encode()
+
+
 @given(TEXTS)
 def test_no_question_is_too_odd(text):
     assert is_standalone(text) in (True, False)
