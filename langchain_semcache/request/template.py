@@ -53,7 +53,7 @@ _TEXTS = (
     r"对话|评价)(?:文本|内容)?|テキスト|入力|文|文章"
 )
 _ORDER = r"(?:the|your|user)?[ ]?instruction|指令"
-_LEFT, _RIGHT = r"^[ \t]*(?:[#>*\-]+[ \t]*|\[|【)?\**", r"\**(?:\]|】)?[ \t]*"
+_LEFT, _RIGHT = r"^[ \t]*(?:[#>*\-]++[ \t]*|\[|【)?\**", r"\**(?:\]|】)?[ \t]*"
 _END = r"(?:[:：]\**|(?<=[\]】]))[ \t]*"
 
 _LABEL = re.compile(
@@ -66,8 +66,8 @@ _HEADING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _TAG = re.compile(
-    r"<(?P<tag>(?:user_?|latest_?)?(?:question|query)|(?:user_?|latest_?)(?:input|message))>(?P<question>.*?)</(?P=tag)>",
-    re.IGNORECASE | re.DOTALL,
+    r"<(?P<tag>(?:user_?|latest_?)?(?:question|query)|(?:user_?|latest_?)(?:input|message))>",
+    re.IGNORECASE,
 )
 _INLINE = re.compile(r"(?<=[\s.。;；!！?？])(?:Question|Query|User question|问题|问)[:：][ \t]*")
 _CUE = re.compile(r"\s+(?:(?:Helpful|Final|Your|The)[ ])?(?:Answer|Response)[:：]\s*$")
@@ -93,7 +93,7 @@ _ANY_LABEL = re.compile(
     re.MULTILINE,
 )
 _TRAILING = re.compile(
-    r"\n[ \t]*(?:(?:[#>*\-]+[ \t]*|\[|【)?\**(?P<label>[^\n:：\]】*#]{1,40})\**"
+    r"\n[ \t]*(?:(?:[#>*\-]++[ \t]*|\[|【)?\**(?P<label>[^\n:：\]】*#]{1,40})\**"
     r"(?:\]|】)?(?:[:：]\**|(?<=[\]】]))|#{1,6}[ \t]+(?P<heading>[^\n]{1,40}))\s*\Z"
 )
 _ANSWERS = re.compile(
@@ -277,10 +277,19 @@ def _cut(text: str, start: int, end: int) -> Split:
 
 
 def _tagged(text: str) -> tuple[int, int] | None:
-    if "</" not in text:
-        return None
-    tags = list(_TAG.finditer(text))
-    return tags[-1].span("question") if tags else None
+    """The last text between a tag and its end; of nested ones the outermost."""
+    span, place = None, 0
+    unclosed: set[str] = set()  # each is looked for once, however often it is opened
+    while (tag := _TAG.search(text, place)) is not None:
+        place, name = tag.end(), tag["tag"].lower()
+        if name in unclosed:
+            continue
+        closing = re.compile(f"</{name}>", re.IGNORECASE).search(text, place)
+        if closing is None:
+            unclosed.add(name)
+        else:
+            span, place = (place, closing.start()), closing.end()
+    return span
 
 
 def _sectioned(text: str) -> tuple[int, int] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -361,3 +362,26 @@ def test_a_split_loses_nothing(text: str) -> None:
     assert split.before + split.question + split.after == text
     assert split.question == split.question.strip()
     assert split.question or not text.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("<question>a</question> b <query>c</query>", "c"),
+        ("<user_input>a <query>b</query> c</user_input>", "a <query>b</query> c"),
+        ("<query>a <Question>b</question> c", "b"),
+        ("<question><question>a</question></question>", "<question>a"),
+    ],
+)
+def test_the_last_closed_tag_counts(text: str, question: str) -> None:
+    """Of nested ones the outermost, and one that is never closed is none."""
+    assert split_question(text, RequestSettings()).question == question
+
+
+@pytest.mark.parametrize("odd", ["<question>", "<user_query>\n", "**", "*#", "- ", "a:\n"])
+@pytest.mark.parametrize("end", ["</x>", "\nQuestion: why"])
+def test_a_long_odd_text_is_split_in_no_time(odd: str, end: str) -> None:
+    """What a prompt holds is not ours to choose: no pattern runs away on it."""
+    started = time.perf_counter()
+    split_question(odd * (200_000 // len(odd)) + end, RequestSettings())
+    assert time.perf_counter() - started < 3
