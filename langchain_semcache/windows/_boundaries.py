@@ -21,6 +21,7 @@ _WORD = re.compile(rf"\s+|[{HAN}]")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\r[^\S\r\n]*\r")
 _LOCAL = 12
 _FLAGS = 64
+_FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _JOINERS = frozenset("\u200c\u200d\u0e33\u0eb3\uff9e\uff9f")
 _PREPENDED = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u08e2")
 
@@ -97,9 +98,6 @@ def _flag(character: str) -> bool:
 
 def _inside_flag(text: str, place: int) -> bool:
     """Letters of flags pair up from the first of their run; a run without end is not counted."""
-    before = 0
-    while before < place and _flag(text[place - before - 1]):
-        before += 1
-        if before > _FLAGS:
-            return True
-    return before % 2 == 1
+    behind = text[max(0, place - _FLAGS - 1) : place][::-1]
+    before = len(behind) - len(behind.lstrip(_FLAG_LETTERS))
+    return before > _FLAGS or before % 2 == 1

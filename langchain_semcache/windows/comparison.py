@@ -166,7 +166,7 @@ class _Pair:
     def __init__(self, ours: Sequence[str], theirs: Sequence[str], similarities: Vectors) -> None:
         self._similarities = similarities
         self._lengths = [np.array([len(window) + 1 for window in side]) for side in (ours, theirs)]
-        self._size = sum(map(len, ours)) + sum(map(len, theirs))
+        self._size = max(1, sum(map(len, ours)) + sum(map(len, theirs)))
         front, back = _common_ends(ours, theirs)
         self._common = 2 * sum(map(len, ours[:front])) + 2 * sum(map(len, ours[len(ours) - back :]))
         self._a = _Text(ours[front : len(ours) - back], first=front, closes=not back)
