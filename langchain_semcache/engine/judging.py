@@ -28,7 +28,10 @@ def verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]:
         candidates = yield from asking.search(query.partition, vector, policy.neighbours)
         if isinstance(candidates, Failure):
             return candidates
-    screened = [_screened(query, candidate, policy) for candidate in candidates]
+    near = [candidate for candidate in candidates if _near(candidate, policy)]
+    in_chat = near and (query.turns or any(candidate.entry.context for candidate in near))
+    chat = summarise(query.turns, query.text) if in_chat else None
+    screened = [_screened(query, chat, candidate, policy) for candidate in candidates]
     if query.windows:
         return (
             yield from long_questions.judge(
@@ -45,8 +48,8 @@ def verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]:
     return (yield from _weighed(query, screened, policy.calibration, verifies=policy.verifies))
 
 
-def _screened(query: Query, candidate: Candidate, policy: Policy) -> Verdict:
-    """What distance and the guards say."""
+def _screened(query: Query, chat: Context | None, candidate: Candidate, policy: Policy) -> Verdict:
+    """What distance, the guards and the chats say; `chat` is None where nobody is in one."""
     if not _near(candidate, policy):
         detail = f"similarity {candidate.similarity:.3f} < {policy.similarity_threshold:g}"
         return Verdict(candidate, Reason.BELOW_THRESHOLD, detail)
@@ -54,20 +57,18 @@ def _screened(query: Query, candidate: Candidate, policy: Policy) -> Verdict:
     refusal = None if query.windows else policy.guard(query.text, candidate.entry.question)
     if refusal is not None:
         return Verdict(candidate, refusal.reason, refusal.detail)
-    difference = _other_chat(query, candidate.entry)
+    difference = None if chat is None else _other_chat(chat, candidate.entry)
     if difference is not None:
         return Verdict(candidate, Reason.CONTEXT_DIFFERS, difference.detail)
     return Verdict(candidate, Reason.SEMANTIC)
 
 
-def _other_chat(query: Query, stored: Entry) -> Difference | None:
+def _other_chat(chat: Context, stored: Entry) -> Difference | None:
     """Whether the two questions lean on different things that were said before them."""
-    if not query.turns and not stored.context:
-        return None
     theirs = Context.from_json(stored.context) if stored.context else summarise((), stored.question)
     if theirs is None:
         return Difference("the stored chat was summarised by another release")
-    return compare(summarise(query.turns, query.text), theirs)
+    return compare(chat, theirs)
 
 
 def _weighed(
