@@ -124,7 +124,11 @@ def _print(made: Fitted, loaded: Loaded, path: Path, wish: float) -> None:
         )
     )
     out.print(screen.heading("On pairs it never saw"))
-    out.print(_rates(made, wish))
+    out.print(_rates(made.held_out, wish))
+    if made.feedback is not None:
+        # What was served before is a choice, not a sample: no wish holds for it.
+        out.print(screen.heading("On the feedback among them"))
+        out.print(_rates(made.feedback, None))
     out.print(screen.heading("Does its confidence come true?"))
     out.print(_reliability(made.bins))
     out.print(f"\nexpected calibration error  {made.calibration_error:.3f}")
@@ -140,19 +144,11 @@ def _counted(point: Point) -> str:
     return f"{point.same:,} same and {point.different:,} different pairs"
 
 
-def _rates(made: Fitted, wish: float) -> Table:
+def _rates(point: Point, wish: float | None) -> Table:
     table = screen.table("", "rate", "95% interval", "pairs", "", right=("rate", "pairs"))
-    _add_rates(table, "", made.held_out, wish)
-    if made.feedback is not None:
-        # What was served before is a choice, not a sample: no wish holds for it.
-        _add_rates(table, " of feedback", made.feedback, None)
-    return table
-
-
-def _add_rates(table: Table, whose: str, point: Point, wish: float | None) -> None:
     if point.same:
         table.add_row(
-            f"coverage{whose}",
+            "coverage",
             screen.percent(point.coverage),
             _between(point.coverage_interval),
             f"{point.passed_same:,} of {point.same:,}",
@@ -164,12 +160,13 @@ def _add_rates(table: Table, whose: str, point: Point, wish: float | None) -> No
             kept = screen.mark(point.false_pass <= wish)
             wished = Text.assemble(kept, f" wished: at most {wish:g}")
         table.add_row(
-            f"false-pass{whose}",
+            "false-pass",
             screen.percent(point.false_pass),
             _between(point.false_pass_interval),
             f"{point.passed_different:,} of {point.different:,}",
             wished,
         )
+    return table
 
 
 def _between(interval: tuple[float, float]) -> str:

@@ -71,7 +71,7 @@ def test_the_document_says_all_the_table_does(semcache, pairs, out) -> None:
 
 
 def test_feedback_joins_the_pairs_and_has_figures_of_its_own(
-    semcache, pairs, out, tmp_path
+    semcache, pairs, out, tmp_path, monkeypatch
 ) -> None:
     served = tmp_path / "feedback.jsonl"
     served.write_text(
@@ -86,7 +86,11 @@ def test_feedback_joins_the_pairs_and_has_figures_of_its_own(
     asked = ("calibrate", pairs, "--feedback", served, "--encoder", "hash", "--out", out)
     found = json.loads(semcache(*asked, "--json").stdout)
     assert found["feedback"]["same"] + found["feedback"]["different"] > 5
-    assert "coverage of feedback" in semcache(*asked).stdout
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = semcache(*asked).stdout
+    assert "On the feedback among them" in shown
+    assert shown.count("coverage") == 2
+    assert "…" not in shown
     assert "feedback.jsonl" in load(out).fitted_on
 
 
