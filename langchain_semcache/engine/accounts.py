@@ -69,6 +69,7 @@ class _Account:
     terms: Terms
     saved_at: float
     seen: int = 0
+    unsaved: bool = False
 
 
 class Accounts:
@@ -115,6 +116,7 @@ class Accounts:
             account = self._account(namespace)
             account.ledger = observe_request(self._budget, account.ledger, now=now)
             account.seen += 1
+            account.unsaved = True
             if account.seen % REVIEW_EVERY == 0:
                 self._review(namespace, account)
             due = now - account.saved_at >= SAVE_SECONDS
@@ -193,15 +195,18 @@ class Accounts:
             if stored is not None:
                 account.ledger = merge(account.ledger, stored)
             text = to_json(account.ledger)
+            account.unsaved = False
         try:
             self._index.put(_page(namespace, text, now=self._clock.now()), None)
         except Exception as error:  # noqa: BLE001 - a book that is not saved is saved next time
             self._warn(f"the error budget of a namespace could not be saved ({told(error)})")
+            with self._lock:
+                account.unsaved = True
 
     def close(self) -> None:
-        """Save everything."""
+        """Save what has changed: whoever only looked leaves no trace."""
         with self._lock:
-            namespaces = list(self._accounts)
+            namespaces = [name for name, account in self._accounts.items() if account.unsaved]
         for namespace in namespaces:
             self.save(namespace)
 
@@ -224,6 +229,7 @@ class Accounts:
         with self._lock:
             account = self._account(namespace)
             account.ledger = change(account.ledger, now)
+            account.unsaved = True
             self._review(namespace, account)
 
     def _review(self, namespace: str, account: _Account) -> None:

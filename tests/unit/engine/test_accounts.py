@@ -152,6 +152,7 @@ def test_the_books_are_no_entries_of_anybody(budgeted):
     index = MemoryIndex(DIMENSION)
     cache = budgeted(index)
     cache.store(ask("asked"), Response.from_text("by card"))
+    cache.lookup(ask("asked"))
     cache.close()
     assert len(list(index.scan(Selection(namespace=BOOKS)))) == 1
     again = budgeted(index)
@@ -162,7 +163,9 @@ def test_the_books_are_no_entries_of_anybody(budgeted):
 
 def test_damaged_books_begin_anew_with_one_warning(budgeted, caplog):
     index = MemoryIndex(DIMENSION)
-    budgeted(index).close()
+    cache = budgeted(index)
+    cache.lookup(ask(ONE))
+    cache.close()
     (page,) = index.scan(Selection(namespace=BOOKS))
     index.put(replace(page, payload=b"{"), None)
     cache = budgeted(index)
@@ -236,3 +239,12 @@ def test_a_complaint_reaches_the_budget_of_the_namespace_the_answer_is_in(budget
     cache.report(kept.entry_id, wrong=True)
     cache.store(elsewhere("asked"), Response.from_text("by card"))
     assert cache.lookup(elsewhere(TWO)).reason is Reason.REPORTED_WRONG
+
+
+def test_whoever_only_looks_writes_nothing(budgeted):
+    index = MemoryIndex(DIMENSION)
+    cache = budgeted(index)
+    cache.explain(ask(ONE))
+    cache.stats()
+    cache.close()
+    assert not list(index.scan(Selection(namespace=BOOKS)))
