@@ -16,8 +16,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
-
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from langchain_semcache.encoders.onnx import OnnxEncoder
 from langchain_semcache.lab.pairs import Measured, Pair, measure
@@ -56,31 +54,6 @@ def even_rows(folder: Path) -> list[data.Pair]:
     return found
 
 
-def neighbours(encoder: OnnxEncoder) -> list[data.Pair]:
-    """Held-out questions of our own, each with the nearest one that asks something else.
-
-    This is what most candidates of a cache are: no trap that somebody thought of, and no stranger.
-    """
-    asked: dict[str, tuple[str, str]] = {}
-    for pair in data.own_clusters():
-        for text in (pair.a, pair.b) if pair.same else (pair.a,):
-            asked.setdefault(text, (pair.group, pair.source))
-    texts = list(asked)
-    vectors = np.concatenate(
-        [encoder.encode(texts[n : n + 256]) for n in range(0, len(texts), 256)]
-    )
-    groups = np.array([asked[text][0] for text in texts])
-    found = []
-    for number, text in enumerate(texts):
-        group, source = asked[text]
-        if not data.held_out(data.Pair(text, "", False, "", group, source)):
-            continue
-        likeness = np.where(groups == group, -1.0, vectors @ vectors[number])
-        nearest = texts[int(likeness.argmax())]
-        found.append(data.Pair(text, nearest, False, "neighbour", group, "neighbours"))
-    return found
-
-
 def held_out_pairs(folder: Path) -> list[data.Pair]:
     pairs = [*data.own_clusters(), *data.open_pairs(folder / "open"), *made(24_000)]
     kept = [pair for pair in pairs if data.held_out(pair)]
@@ -105,7 +78,7 @@ def calibrated(
         SHARES[family(p.source)] * len(pairs) / (2 * counts[family(p.source), p.same])
         for p in pairs
     ]
-    open_to = [n for n, found in enumerate(measured) if found.refusal is None]
+    open_to = [n for n, found in enumerate(measured) if found.may_be_weighed]
     weights = fit(
         [measured[n].observed for n in open_to],
         [pairs[n].same for n in open_to],
@@ -120,13 +93,12 @@ def calibrated(
     )  # fmt: skip
     traps = [n for n in own if not pairs[n].same]
     scores = [
-        draft.probability(measured[n].observed) if measured[n].refusal is None else 0.0
-        for n in traps
+        draft.probability(measured[n].observed) if measured[n].stands(draft) else 0.0 for n in traps
     ]
     bar = round(bar_for(scores, FALSE_PASS), 3)
     same = [n for n in own if pairs[n].same]
     passed = sum(
-        measured[n].refusal is None and draft.probability(measured[n].observed) >= bar for n in same
+        measured[n].stands(draft) and draft.probability(measured[n].observed) >= bar for n in same
     )
     print(f"{verifier}: floor {floor}, bar {bar}; of our own held-out clusters it serves")
     print(f"{passed / len(same):.3f} of {len(same)} same pairs, {FALSE_PASS} of {len(traps)} traps")
@@ -143,7 +115,8 @@ def main() -> None:
     args = parser.parse_args()
     encoder = OnnxEncoder().open()
     verifier = PairVerifier(encoder)
-    pairs = [*held_out_pairs(args.data), *neighbours(encoder)]
+    nearby = [pair for pair in data.neighbours(encoder) if data.held_out(pair)]
+    pairs = [*held_out_pairs(args.data), *nearby]
     asked = [Pair(pair.a, pair.b, pair.same, pair.kind) for pair in pairs]
     TARGET.mkdir(exist_ok=True)
     for name, judge in (("verified", verifier), ("alone", None)):

@@ -15,6 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from langchain_semcache.encoders.onnx import OnnxEncoder
+from training.slips import mistyped
+
 HERE = Path(__file__).parent
 LEFT_OUT = ("hint3", "enzh", "tatoeba_pos")
 """Unsettled licence; questions in two languages, which never share an answer; positives only."""
@@ -75,15 +80,40 @@ def own_clusters(weight: float = 1.0) -> Iterator[Pair]:
             for a, b in itertools.combinations(same, 2):
                 yield Pair(a, b, True, "paraphrase", group, f"own_{path.stem}", weight)
             for (kind, b), a in itertools.chain.from_iterable(
-                ((trap, a) for a in dice.sample(same, min(2, len(same)))) for trap in traps
+                ((trap, a) for a in dice.sample(same, min(3, len(same)))) for trap in traps
             ):
-                yield Pair(a, b.strip(), False, kind.strip(), group, f"own_{path.stem}", weight)
+                yield Pair(
+                    a, b.strip(), False, kind.strip(), group, f"own_{path.stem}", weight * 2 / 3
+                )
     for path in sorted(HERE.glob("paraphrases_*.tsv")):
         for number, line in enumerate(path.read_text("utf-8").splitlines()):
             a, b = line.split("\t")[:2]
             yield Pair(
                 a, b, True, "paraphrase", f"{path.stem}:{number}", f"own_{path.stem}", weight
             )
+
+
+def neighbours(encoder: OnnxEncoder, closest: float = 0.8, weight: float = 0.5) -> Iterator[Pair]:
+    """Questions of our own, each with the nearest one of another cluster.
+
+    This is what most candidates of a cache are: no trap that somebody thought of, and no stranger.
+    Nearer than `closest` some are the same question, asked in two clusters.
+    """
+    asked: dict[str, tuple[str, str]] = {}
+    for pair in own_clusters():
+        for text in (pair.a, pair.b) if pair.same else (pair.a,):
+            asked.setdefault(text, (pair.group, pair.source))
+    texts = list(asked)
+    vectors = np.concatenate(
+        [encoder.encode(texts[n : n + 256]) for n in range(0, len(texts), 256)]
+    )
+    groups = np.array([asked[text][0] for text in texts])
+    for number, text in enumerate(texts):
+        group, source = asked[text]
+        likeness = vectors @ vectors[number]
+        likeness[(groups == group) | (likeness > closest)] = -1.0
+        nearest = texts[int(likeness.argmax())]
+        yield Pair(text, nearest, False, "neighbour", group, f"neighbours_{source[4:6]}", weight)
 
 
 def with_typos(pairs: list[Pair], share: float, seed: int = 0) -> Iterator[Pair]:
@@ -99,53 +129,6 @@ def with_typos(pairs: list[Pair], share: float, seed: int = 0) -> Iterator[Pair]
             yield Pair(
                 pair.a, b, pair.same, f"{pair.kind}+typo", pair.group, pair.source, pair.weight
             )
-
-
-_HOMOPHONES = {
-    one: other
-    for pair in """
-    的得 在再 做作 那哪 他她 以已 是事 么莫 什神 帐账 到道 和合 号好 为位 像象 会回 没每 有又
-    里理 意义 需须 分份 度渡 带代 付负 定订 记计 即既 解决 其期 气器 前钱 情请 求球 身生 时实
-    式试 受收 速素 题提 消销 信新 形型 性姓 要药 一已 因应 用佣 由油 友有 于与 元圆 原源 远院
-    月越 运晕 再在 造早 则责 只支 知之 中种 重众 住主 转赚 装庄 自字 最醉 办板 保宝 报抱 备被
-    本奔 必毕 变便 别憋 查察 长常 成城
-    """.split()
-    for one, other in (tuple(pair), tuple(reversed(pair)))
-}
-
-
-def mistyped(text: str, dice: random.Random) -> str:
-    """One to three slips of the fingers in words of letters, or a lost character in Chinese."""
-    chars = list(text)
-    places = [n for n, char in enumerate(chars) if char.isalpha() and n]
-    for _ in range(min(dice.choice((1, 1, 2, 3)), 1 + len(chars) // 12)):
-        if not places:
-            break
-        sounds_alike = [m for m, char in enumerate(chars) if char in _HOMOPHONES]
-        if sounds_alike and dice.random() < 0.7:
-            m = dice.choice(sounds_alike)
-            chars[m] = _HOMOPHONES[chars[m]]
-            continue
-        n = dice.choice(places)
-        if n >= len(chars) - 1:
-            continue
-        match dice.randrange(4):
-            case 0:
-                chars[n], chars[n + 1] = chars[n + 1], chars[n]
-            case 1:
-                chars[n] = ""
-            case 2:
-                chars[n] = chars[n] * 2
-            case _:
-                chars[n] = dice.choice("aeiourstlnmdcp") if chars[n].isascii() else ""
-    slipped = "".join(chars)
-    return (
-        slipped.lower()
-        if dice.random() < 0.4
-        else slipped.rstrip("?？")
-        if dice.random() < 0.5
-        else slipped
-    )
 
 
 def strangers(pairs: list[Pair], count: int, seed: int = 0) -> Iterator[Pair]:

@@ -1,6 +1,6 @@
 """Trains the verifier on open pairs and our own; see README.md for what it is and what it reached.
 
-python training/train.py --open DATA/open --data DATA --out build/verifier.pt
+python training/train.py --data DATA --out build/verifier.pt
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ import numpy as np
 import torch
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from langchain_semcache.encoders.onnx import OnnxEncoder
 from training import data, features
 from training.model import MARKS, Verifier
 from training.templates import made
 
 SIZE = 96
+AVERAGED = 0.998
+"""What is kept is the mean of the weights over some hundreds of steps."""
 
 
 def collate(texts, rows, marks_of):
@@ -105,20 +108,23 @@ def gathered(args):
         *data.open_pairs(args.data / "open"),
         *data.word_swaps(args.data),
         *data.own_clusters(args.own),
+        *data.neighbours(OnnxEncoder().open()),
+        *made(args.made),
     ]
-    invented = list(made(args.made))
     train = [pair for pair in pairs if not data.held_out(pair)]
     valid = [pair for pair in pairs if data.held_out(pair)]
     random.Random(1).shuffle(train)
     random.Random(1).shuffle(valid)
-    train += [pair for pair in invented if not data.held_out(pair)]
-    valid = valid[:5000] + [pair for pair in invented if data.held_out(pair)][:1500]
+    own = [pair for pair in valid if pair.source.startswith("own")]
+    others = [pair for pair in valid if not pair.source.startswith("own")]
+    dice = random.Random(args.seed)
+    train = [p for p in train if p.source.startswith("own") or dice.random() < args.others]
     train += [*data.with_typos(train, args.typos, args.seed), *data.strangers(train, 3000)]
-    return train, valid
+    return train, own[:5000] + others[:4000]
 
 
-def one_round(model, texts, rows, kept, optimiser, schedule, epoch):
-    """One pass over all rows; the mean loss."""
+def one_round(model, average, texts, rows, kept, optimiser, schedule, epoch):
+    """One pass over all rows; the mean loss. `average` follows the model slowly."""
     model.train()
     total = count = 0
     for chosen, tensors in ahead(texts, rows, batches(texts, rows, SIZE, True, epoch), kept):
@@ -134,22 +140,25 @@ def one_round(model, texts, rows, kept, optimiser, schedule, epoch):
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         schedule.step()
+        average.update_parameters(model)
         total += loss.item() * len(chosen)
         count += len(chosen)
     return total / count
 
 
 def report(found, label, valid):
-    """Area under the curve, of all and of each source."""
+    """Area under the curve, of all, of our own clusters, and of each source."""
     places = defaultdict(list)
     for number, pair in enumerate(valid):
         places[pair.source].append(number)
-    single = [
-        f"{source}={auc(found[at], label[at]):.2f}"
+    each = {
+        source: auc(found[at], label[at])
         for source, at in sorted(places.items())
         if 0 < label[at].mean() < 1
-    ]
-    return f"auc {auc(found, label):.4f} | {' '.join(single)}"
+    }
+    own = [value for source, value in each.items() if source.startswith("own")]
+    single = " ".join(f"{source}={value:.3f}" for source, value in each.items())
+    return f"auc {auc(found, label):.4f}, own clusters {np.mean(own):.4f} | {single}"
 
 
 def arguments():
@@ -161,8 +170,9 @@ def arguments():
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--lr", type=float, default=1.5e-3)
     parser.add_argument("--own", type=float, default=1.4, help="how much our own clusters count")
-    parser.add_argument("--made", type=int, default=24_000, help="pairs from templates")
-    parser.add_argument("--typos", type=float, default=0.08, help="share of pairs mistyped as well")
+    parser.add_argument("--made", type=int, default=20_000, help="pairs from templates")
+    parser.add_argument("--others", type=float, default=1.0, help="share kept of all but our own")
+    parser.add_argument("--typos", type=float, default=0.25, help="share of pairs mistyped as well")
     parser.add_argument("--layers", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
@@ -193,13 +203,16 @@ def main():
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimiser, args.lr, total_steps=steps, pct_start=0.1
     )
+    average = torch.optim.swa_utils.AveragedModel(
+        model, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(AVERAGED)
+    )
     label = np.array([row[2] for row in check])
     for epoch in range(args.epochs):
-        loss = one_round(model, texts, learn, kept, optimiser, schedule, epoch)
-        found = scores(model, texts, check, kept.__getitem__)
+        loss = one_round(model, average, texts, learn, kept, optimiser, schedule, epoch)
+        found = scores(average.module, texts, check, kept.__getitem__)
         print(f"round {epoch}, loss {loss:.4f}, {report(found, label, valid)}", flush=True)
         checkpoint = {
-            "model": model.state_dict(),
+            "model": average.module.state_dict(),
             "reduce": texts.reduction.directions,
             "centre": texts.reduction.centre,
             "layers": args.layers,

@@ -8,12 +8,15 @@ pair of neighbours, a word spelled nearly like it.
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from langchain_semcache.verifiers._sounds import sound
 
 Floats = NDArray[np.float32]
 Booleans = NDArray[np.bool_]
@@ -23,6 +26,7 @@ WIDTH = 14
 
 _SPACE = "▁"
 _CJK = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")
+_HEARD = 0.8
 _SURPRISE = 15.0
 """The rarest pieces have a log probability of about minus this."""
 
@@ -46,23 +50,28 @@ def read_pieces(pieces: Sequence[str], scores: Sequence[float]) -> Pieces:
     """The pieces of one question, as the tokenizer spells them, with their log probabilities."""
     bare = [piece.replace(_SPACE, "") for piece in pieces]
     keys = [piece.lower() for piece in bare]
-    traits = np.zeros((len(pieces), 6), dtype=np.float32)
+    traits: list[tuple[float, ...]] = []
     words: list[str] = []
-    first = 0
+    first, after_mark = 0, False
     for n, (piece, text) in enumerate(zip(pieces, bare, strict=True)):
         begins = piece.startswith(_SPACE) or n == 0
-        traits[n] = (*_kind(text), begins, min(1.0, -scores[n] / _SURPRISE))
-        if begins or traits[n, 1] or traits[n - 1, 1]:
+        digit, mark, cjk, capital = _kind(text)
+        traits.append((digit, mark, cjk, capital, begins, min(1.0, -scores[n] / _SURPRISE)))
+        if begins or mark or after_mark:
             words += ["".join(keys[first:n])] * (n - first)
             first = n
+        after_mark = mark
     words += ["".join(keys[first:])] * (len(pieces) - first)
-    return Pieces(tuple(keys), tuple(words), traits)
+    table = np.array(traits, dtype=np.float32).reshape(len(pieces), 6)
+    return Pieces(tuple(keys), tuple(words), table)
 
 
 def same_pieces(ours: Pieces, theirs: Pieces) -> Booleans:
     """Boolean [pieces of `ours`, pieces of `theirs`]: where both have the same piece."""
-    same = [a == b for a in ours.keys for b in theirs.keys]
-    return np.array(same, dtype=bool).reshape(len(ours.keys), len(theirs.keys))
+    number = {key: n for n, key in enumerate(theirs.keys)}
+    left = np.array([number.get(key, -1) for key in ours.keys], dtype=np.int64)
+    right = np.array([number[key] for key in theirs.keys], dtype=np.int64)
+    return np.equal.outer(left, right)
 
 
 def marks(ours: Pieces, theirs: Pieces, same: Booleans | None = None) -> Floats:
@@ -81,8 +90,8 @@ def marks(ours: Pieces, theirs: Pieces, same: Booleans | None = None) -> Floats:
     result[:, 6] = same.any(axis=1)
     result[1:, 7] = pairs.any(axis=1)
     result[:-1, 8] = pairs.any(axis=1)
-    own = same_pieces(ours, ours).sum(axis=1)
-    result[:, 9] = own > same.sum(axis=1)
+    own = Counter(ours.keys)
+    result[:, 9] = np.array([own[key] for key in ours.keys]) > same.sum(axis=1)
     result[:, 10] = _likeness(ours, theirs)
     place = np.arange(count, dtype=np.float32) / count
     partner = same.argmax(axis=1) / len(theirs.keys)
@@ -96,25 +105,30 @@ def _likeness(ours: Pieces, theirs: Pieces) -> list[float]:
     """How much of each piece's spelling the other side has, from 0 to 1: typing errors score high.
 
     Of a word of letters: Dice coefficient of letter pairs with the likest word. Of Chinese, which
-    has no spaces: the share of the piece's characters that occur anywhere.
+    has no spaces: the share of the piece's characters that occur anywhere, a little less for one
+    that only sounds like one that does.
     """
     all_theirs = set("".join(theirs.keys))
-    others = dict.fromkeys(theirs.words)
+    chinese = bool(ours.traits[:, 2].any())
+    heard = {sound(char) for char in all_theirs if chinese and not char.isascii()}
+    others = set(theirs.words)
+    spelled = [_letter_pairs(other) for other in others]
     known: dict[str, float] = {}
     result = []
-    for key, word, traits in zip(ours.keys, ours.words, ours.traits, strict=True):
-        if traits[2]:
-            result.append(sum(char in all_theirs for char in key) / max(1, len(key)))
+    for key, word, cjk in zip(ours.keys, ours.words, ours.traits[:, 2].tolist(), strict=True):
+        if cjk:
+            found = (1.0 if c in all_theirs else _HEARD * (sound(c) in heard) for c in key)
+            result.append(sum(found) / max(1, len(key)))
             continue
         if word not in known:
-            known[word] = 1.0 if word in others else max(_dice(word, other) for other in others)
+            known[word] = 1.0 if word in others else _likest(_letter_pairs(word), spelled)
         result.append(known[word])
     return result
 
 
-def _dice(one: str, other: str) -> float:
-    a, b = _letter_pairs(one), _letter_pairs(other)
-    return 2 * len(a & b) / (len(a) + len(b))
+def _likest(pairs: frozenset[str], others: Sequence[frozenset[str]]) -> float:
+    """The largest Dice coefficient of letter pairs."""
+    return max(2 * len(pairs & other) / (len(pairs) + len(other)) for other in others)
 
 
 @lru_cache(maxsize=4096)

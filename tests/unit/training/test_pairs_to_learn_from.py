@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from langchain_semcache.verifiers._sounds import sound
 from training import data
+from training.slips import mistyped
 from training.templates import made
 
 KINDS = {
@@ -21,7 +23,7 @@ CLUSTERS = sorted((Path(data.__file__).parent / "clusters").glob("*.txt"))
 @pytest.mark.parametrize("file", CLUSTERS, ids=lambda file: file.stem)
 def test_every_cluster_has_wordings_and_traps_of_known_kinds(file):
     blocks = [block for block in file.read_text("utf-8").split("\n\n") if block.strip()]
-    assert len(blocks) >= 240
+    assert len(blocks) >= 100
     for block in blocks:
         lines = block.strip().splitlines()
         assert lines[0].startswith("# domain:"), block
@@ -55,5 +57,22 @@ def test_a_group_lies_on_one_side_of_the_split():
 def test_a_slip_of_the_fingers_leaves_figures_alone():
     dice = random.Random(0)
     for _ in range(300):
-        slipped = data.mistyped("order 4471 of the blue lamp, 花呗账单", dice)
+        slipped = mistyped("order 4471 of the blue lamp, 花呗账单", dice)
         assert "4471" in slipped
+
+
+def test_slips_are_few_and_the_same_for_the_same_dice():
+    text = "How can I change the address of my delivery?"
+    once = [mistyped(text, random.Random(seed)) for seed in range(50)]
+    assert once == [mistyped(text, random.Random(seed)) for seed in range(50)]
+    assert sum(slipped.lower() != text.lower() for slipped in once) > 40
+    assert all(abs(len(slipped) - len(text)) <= 8 for slipped in once)
+
+
+def test_chinese_is_mistyped_by_sound():
+    slipped = [mistyped("支付宝怎么绑定银行卡", random.Random(seed)) for seed in range(200)]
+    alike = [text for text in slipped if len(text) == 10 and text != "支付宝怎么绑定银行卡"]
+    assert len(alike) > 80
+    sounds = [sound(char) for char in "支付宝怎么绑定银行卡"]
+    same = sum([sound(char) for char in text] == sounds for text in alike)
+    assert same > 0.6 * len(alike)

@@ -77,3 +77,11 @@ def test_a_matrix_that_is_known_already_changes_nothing():
     same = same_pieces(one, other)
     assert marks(one, other, same).tobytes() == marks(one, other).tobytes()
     assert marks(other, one, same.T).tobytes() == marks(other, one).tobytes()
+
+
+def test_a_character_that_sounds_alike_is_nearly_there():
+    ours, theirs = read("▁支付包", "账号"), read("▁支付宝", "帐号")
+    found = marks(ours, theirs)[:, LIKENESS]
+    assert found[0] == pytest.approx((1 + 1 + 0.8) / 3)
+    assert found[1] == pytest.approx((0.8 + 1) / 2)
+    assert marks(read("▁支付猫"), theirs)[0, LIKENESS] == pytest.approx(2 / 3)
