@@ -93,12 +93,13 @@ def _judged(setup: Setup, file: PairFile, bar: float, tuning: Tuning | None) -> 
     measured = measure(file.odd, setup.encoder, setup.verifier)
     own = tuned([tuning]) if tuning is not None else float("inf")
     similar = _similarity(measured)
-    stands = np.array([one.refusal is None for one in measured])
+    stands = np.array([one.stands(None) for one in measured])
+    weighed = np.array([one.stands(setup.calibration()) for one in measured])
     sure = _sure(setup, measured)
     served = {ONE: similar >= bar, PLAIN: similar >= OLD_BAR}
     if own < float("inf"):
         served[OWN] = similar >= own
-    served |= {GUARDED: served[PLAIN] & stands, DEFAULT: sure & stands, UNGUARDED: sure}
+    served |= {GUARDED: served[PLAIN] & stands, DEFAULT: sure & weighed, UNGUARDED: sure}
     served |= _gptcache(setup, file)
     same = np.array([pair.same for pair in file.odd])
     return Judged(file.name, same, [pair.kind for pair in file.odd], served)

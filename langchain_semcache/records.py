@@ -253,13 +253,16 @@ class Selection:
 class Verdict:
     """What became of one candidate: `reason` is SEMANTIC when it was good enough to serve.
 
-    `confidence` is the probability that its answer is right, where that was computed.
+    Attributes:
+        confidence: The probability that its answer is right, where that was computed.
+        doubt: What a guard said against it, where confidence has the last word on that.
     """
 
     candidate: Candidate
     reason: Reason
     detail: str = ""
     confidence: float | None = None
+    doubt: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,10 +58,12 @@ class Seen:
 
     def words(self) -> str:
         """The verdict in words, and then the guard's, where it would have refused as well."""
-        told = _words(self.verdict.reason, self.verdict.detail)
-        if self.refusal is not None and self.refusal.reason is not self.verdict.reason:
-            told += f"; also {_words(self.refusal.reason, self.refusal.detail)}"
-        return told
+        outweighed = self.verdict.reason is Reason.SEMANTIC and self.verdict.doubt is not None
+        told = _words(self.verdict.reason, "" if outweighed else self.verdict.detail)
+        if self.refusal is None or self.refusal.reason is self.verdict.reason:
+            return told
+        link = ", although it" if self.verdict.doubt is not None else "; also"
+        return f"{told}{link} {_words(self.refusal.reason, self.refusal.detail)}"
 
 
 def seen(core: Core, driver: SyncDriver, query: Query, verdicts: Sequence[Verdict]) -> list[Seen]:
@@ -99,10 +101,12 @@ def _measured(core: Core, query: Query, verdict: Verdict) -> Seen:
     opinion = _opinion(core, text, stored)
     calibration, confidence = core.policy.calibration, verdict.confidence
     lacks = core.workplace.verifier is not None and opinion is None
+    refusal = core.policy.guard(text, stored)
     if confidence is None and calibration is not None and not lacks:
-        observed = Observed(text, stored, verdict.candidate.similarity, opinion)
+        similarity = verdict.candidate.similarity
+        observed = Observed(text, stored, similarity, opinion, doubted=refusal is not None)
         confidence = calibration.probability(observed)
-    return Seen(verdict, core.policy.guard(text, stored), opinion, confidence)
+    return Seen(verdict, refusal, opinion, confidence)
 
 
 def _opinion(core: Core, text: str, stored: str) -> float | None:

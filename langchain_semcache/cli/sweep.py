@@ -20,7 +20,6 @@ from langchain_semcache.lab.curve import (
     Curve,
     Kind,
     Point,
-    Score,
     by_confidence,
     by_similarity,
     kinds,
@@ -31,6 +30,7 @@ from langchain_semcache.lab.curve import (
 from langchain_semcache.lab.pairs import read_pairs
 from langchain_semcache.lab.plots import check_plot, plot_curve
 from langchain_semcache.records import JSON
+from langchain_semcache.threshold.confidence import Calibration
 
 BAR = 10
 MOST_KINDS = 12
@@ -66,10 +66,11 @@ def sweep(
     # The verifier is asked only where its opinion counts.
     alone = {"verifier": "none", "calibration": "none"} if by is By.SIMILARITY else {}
     loaded = load(models.settings(**{"calibration": calibration, **alone}))
-    score = by_similarity if by is By.SIMILARITY else _confidence(loaded)
+    weighs = None if by is By.SIMILARITY else _calibration(loaded)
+    score = by_similarity if weighs is None else by_confidence(weighs)
     found = measured(pairs, loaded)
-    curve = swept(found, score, guards=guards)
-    groups = kinds(found, score, curve.balance.threshold, guards=guards)
+    curve = swept(found, score, guards=guards, calibration=weighs)
+    groups = kinds(found, score, curve.balance.threshold, guards=guards, calibration=weighs)
     guarded = "guards on" if guards else "guards off"
     note = loaded.encoder.identity if by is By.SIMILARITY else loaded.named
     if plot is not None:
@@ -90,14 +91,14 @@ def sweep(
         out.print(f"\nThe picture is in {plot}.")
 
 
-def _confidence(loaded: Loaded) -> Score:
+def _calibration(loaded: Loaded) -> Calibration:
     calibration = make_calibration(loaded.config, loaded.encoder, loaded.verifier)
     if calibration is None:
         raise ConfigurationError(
             f"--by confidence needs a calibration for {loaded.named}, and none ships: "
             "make one with semcache calibrate and name it with --calibration"
         )
-    return by_confidence(calibration)
+    return calibration
 
 
 def _measured_with(curve: Curve, models: str, guarded: str) -> Text:

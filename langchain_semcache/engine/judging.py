@@ -54,12 +54,15 @@ def _screened(query: Query, chat: Context | None, candidate: Candidate, policy: 
         detail = f"similarity {candidate.similarity:.3f} < {policy.similarity_threshold:g}"
         return Verdict(candidate, Reason.BELOW_THRESHOLD, detail)
     # Of a long question only what differs is shown to the guards, later.
-    refusal = None if query.windows else policy.guard(query.text, candidate.entry.question)
-    if refusal is not None:
+    stored = candidate.entry.question
+    refusal = None if query.windows else policy.guard(query.text, stored)
+    if refusal is not None and not (refusal.one_sided and policy.may_outweigh(query.text, stored)):
         return Verdict(candidate, refusal.reason, refusal.detail)
     difference = None if chat is None else _other_chat(chat, candidate.entry)
     if difference is not None:
         return Verdict(candidate, Reason.CONTEXT_DIFFERS, difference.detail)
+    if refusal is not None:
+        return Verdict(candidate, Reason.SEMANTIC, refusal.detail, doubt=refusal.reason)
     return Verdict(candidate, Reason.SEMANTIC)
 
 
@@ -88,7 +91,13 @@ def _weighed(
             weighed[entry.id] = replace(verdict, reason=opinions.reason, detail=str(opinions.error))
             continue
         opinion = None if opinions is None else opinions[place]
-        observed = Observed(query.text, entry.question, verdict.candidate.similarity, opinion)
+        observed = Observed(
+            query.text,
+            entry.question,
+            verdict.candidate.similarity,
+            opinion,
+            doubted=verdict.doubt is not None,
+        )
         weighed[entry.id] = _confident(verdict, calibration.probability(observed), calibration.bar)
     return [weighed.get(verdict.candidate.entry.id, verdict) for verdict in verdicts]
 
@@ -97,7 +106,10 @@ def _confident(verdict: Verdict, confidence: float, bar: float) -> Verdict:
     if confidence >= bar:
         return replace(verdict, confidence=confidence)
     detail = f"confidence {confidence:.3f} < {bar:g}"
-    return replace(verdict, reason=Reason.LOW_CONFIDENCE, detail=detail, confidence=confidence)
+    if verdict.doubt is None:
+        return replace(verdict, reason=Reason.LOW_CONFIDENCE, detail=detail, confidence=confidence)
+    detail = f"{verdict.detail}; {detail}"
+    return replace(verdict, reason=verdict.doubt, detail=detail, confidence=confidence)
 
 
 def _near(candidate: Candidate, policy: Policy) -> bool:

@@ -54,3 +54,10 @@ class Policy:
     calibration: Calibration | None = None
     verifies: bool = False
     budgeted: bool = False
+
+    def may_outweigh(self, question: str, stored: str) -> bool:
+        """Whether confidence has the last word on what a guard says of these two."""
+        calibration = self.calibration
+        return (
+            self.verifies and calibration is not None and calibration.may_outweigh(question, stored)
+        )

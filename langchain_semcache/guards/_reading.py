@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,10 +23,17 @@ ARTICLES = frozenset({"a", "an", "the"})
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a stored answer is not the answer to this question; `detail` names the difference."""
+    """Why a stored answer is not the answer to this question.
+
+    Attributes:
+        detail: Names the difference.
+        one_sided: One question names something, and the other says nothing of the kind. In other
+            words the two may ask the same all the same.
+    """
 
     reason: Reason
     detail: str
+    one_sided: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +79,11 @@ def stem(word: str) -> str:
     if len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "lse":
         word = word[:-1]
     return word[:-1] if len(word) > _SHORTEST_STEM and word.endswith("e") else word
+
+
+def differing(reason: Reason, ours: Collection[str], theirs: Collection[str]) -> Refusal:
+    """The refusal for what only the one and only the other question names."""
+    return Refusal(reason, f"{shown(ours)} vs {shown(theirs)}", one_sided=not ours or not theirs)
 
 
 def shown(items: Iterable[str]) -> str:

@@ -15,7 +15,7 @@ from langchain_semcache.guards._english import (
     FIRST_NAMES,
     STOPWORDS,
 )
-from langchain_semcache.guards._reading import ARTICLES, Reading, Refusal, shown, stem
+from langchain_semcache.guards._reading import ARTICLES, Reading, Refusal, differing, stem
 from langchain_semcache.records import Reason
 
 _CODE = re.compile(
@@ -68,7 +68,7 @@ def check(question: Reading, stored: Reading) -> Refusal | None:
 
 
 def _refusal(ours: AbstractSet[str], theirs: AbstractSet[str]) -> Refusal:
-    return Refusal(Reason.IDENTIFIERS_DIFFER, f"{shown(ours)} vs {shown(theirs)}")
+    return differing(Reason.IDENTIFIERS_DIFFER, ours, theirs)
 
 
 def _squash(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from langchain_semcache.guards._english import CLASSES
-from langchain_semcache.guards._reading import Reading, Refusal, shown
+from langchain_semcache.guards._reading import Reading, Refusal, differing
 from langchain_semcache.records import Reason
 
 _LANGUAGE = "|".join(sorted(next(c for c in CLASSES if "french" in c)))
@@ -71,7 +71,7 @@ _HAN = (
         r"|(?:不超过|不多于|最多|控制在|少于|至少|不少于|大约|用|写)?(\d+)个?字(?:以内|左右|之内|以上|内)?")),
     ("depth", re.compile(
         rf"(简要|简短|简洁|简略|精简|扼要|简单(?:地|的)?(?={_SAY}))|"
-        rf"(详细|详尽|深入|展开讲|具体(?={_SAY}))")),
+        rf"(详细(?!地址|信息|资料|位置|时间|日期)|详尽|深入|展开讲|具体(?={_SAY}))")),
     ("level", re.compile(
         r"(通俗|大白话|浅显|给(?:小孩|孩子|小朋友|小白|初学者|新手)(?:讲|解释|说))")),
 )  # fmt: skip
@@ -108,8 +108,7 @@ def check(question: Reading, stored: Reading) -> Refusal | None:
     ours, theirs = instructions(question), instructions(stored)
     if ours == theirs:
         return None
-    detail = f"{shown(ours - theirs)} vs {shown(theirs - ours)}"
-    return Refusal(Reason.INSTRUCTION_DIFFERS, detail)
+    return differing(Reason.INSTRUCTION_DIFFERS, ours - theirs, theirs - ours)
 
 
 @lru_cache(maxsize=64)

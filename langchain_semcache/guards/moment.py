@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from langchain_semcache.guards._reading import Reading, Refusal, read, shown
+from langchain_semcache.guards._reading import Reading, Refusal, differing, read
 from langchain_semcache.records import Reason
 
 _PERIOD = (
@@ -98,7 +98,7 @@ def check(question: Reading, stored: Reading) -> Refusal | None:
     if differ == {"past"} and _HAD.search((question if "past" in theirs else stored).lower):
         return None
     if differ or ("present" in ours ^ theirs and _tenses(question, stored)):
-        return Refusal(Reason.TIME_DIFFERS, f"{shown(ours - theirs)} vs {shown(theirs - ours)}")
+        return differing(Reason.TIME_DIFFERS, ours - theirs, theirs - ours)
     return None
 
 

@@ -25,7 +25,7 @@ from langchain_semcache.guards._english import (
     SUFFIXES,
     UNITS,
 )
-from langchain_semcache.guards._reading import Reading, Refusal, shown
+from langchain_semcache.guards._reading import Reading, Refusal, differing, shown
 from langchain_semcache.records import Reason
 
 
@@ -73,8 +73,8 @@ def check(question: Reading, stored: Reading) -> Refusal | None:
         return None
     left, right = _unmatched(asked, known)
     if (left and right) or any(not number.weak for number in left + right):
-        detail = f"{shown([n.value for n in left])} vs {shown([n.value for n in right])}"
-        return Refusal(Reason.NUMBERS_DIFFER, detail)
+        ours, theirs = [n.value for n in left], [n.value for n in right]
+        return differing(Reason.NUMBERS_DIFFER, ours, theirs)
     return _units(asked, known)
 
 

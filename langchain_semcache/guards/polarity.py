@@ -94,7 +94,7 @@ def check(question: Reading, stored: Reading) -> Refusal | None:
         return Refusal(Reason.POLARITY_DIFFERS, flips[0])
     if not odd or _hidden(question, stored):
         return None
-    return Refusal(Reason.POLARITY_DIFFERS, "negated on one side")
+    return Refusal(Reason.POLARITY_DIFFERS, "negated on one side", one_sided=True)
 
 
 def _turned_twice(flips: list[str], question: Reading, stored: Reading) -> bool:

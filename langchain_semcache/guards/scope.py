@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from langchain_semcache.guards._chinese import HAN_CLASSES
 from langchain_semcache.guards._english import ALIASES, CLASSES, STOPWORDS, words
-from langchain_semcache.guards._reading import Reading, Refusal, content, shown, stem
+from langchain_semcache.guards._reading import Reading, Refusal, content, differing, stem
 from langchain_semcache.records import Reason
 
 _LIMITS = words("for on in with without within under using via unless during except")
@@ -79,7 +79,7 @@ def check(question: Reading, stored: Reading) -> Refusal | None:
         lost, gained = _differences(question, stored)
     if not lost and not gained:
         return None
-    return Refusal(Reason.SCOPE_DIFFERS, f"{shown(lost)} vs {shown(gained)}")
+    return differing(Reason.SCOPE_DIFFERS, lost, gained)
 
 
 def _unsaid(scopes: frozenset[str], other: Reading) -> set[str]:

@@ -78,8 +78,9 @@ def calibrate(
 ) -> Fitted:
     """Fit on one half of the pairs, choose floor, bar and least there, and try all on the other.
 
-    The weights are fitted on the pairs that the guards let pass: nothing else is ever weighed in a
-    cache. Shares are over all pairs of a label, those included that guards refuse.
+    The weights are fitted on the pairs that the guards let pass, and those in other words, where a
+    verifier may outweigh them: nothing else is ever weighed in a cache. Shares are over all pairs
+    of a label, those included that guards refuse.
 
     Args:
         measured: Pairs with what was measured of them by the two models.
@@ -123,7 +124,7 @@ def _fit(
     max_false_pass: float,
     fitted_on: str,
 ) -> Calibration:
-    open_to = [one for one in pairs if one.refusal is None]
+    open_to = [one for one in pairs if one.may_be_weighed]
     if len({one.pair.same for one in open_to}) < 2:
         raise ConfigurationError(
             f"a calibration needs same and different pairs that the guards let pass: of "
@@ -162,7 +163,7 @@ def _bar(different: Sequence[float], max_false_pass: float) -> float:
 
 def _confidence(one: Measured, calibration: Calibration) -> float:
     """As a cache would find it; -1 for what never comes so far."""
-    return -1.0 if one.refusal is not None else by_confidence(calibration)(one)
+    return by_confidence(calibration)(one) if one.stands(calibration) else -1.0
 
 
 def passing(pairs: Sequence[Measured], calibration: Calibration) -> Point:

@@ -141,13 +141,23 @@ def by_confidence(calibration: Calibration) -> Score:
     return score
 
 
-def sweep(measured: Sequence[Measured], score: Score, *, guards: bool = True) -> Curve:
+def sweep(
+    measured: Sequence[Measured],
+    score: Score,
+    *,
+    guards: bool = True,
+    calibration: Calibration | None = None,
+) -> Curve:
     """What every threshold on `score` lets pass; with `guards`, what they refuse never does.
+
+    Args:
+        calibration: What may outweigh the guards, where `score` is its confidence.
 
     Raises:
         ConfigurationError: All pairs have one label, so there is nothing to weigh up.
     """
-    same, different = (_scores(measured, score, label, guards=guards) for label in (True, False))
+    judged = _guarded(score, calibration) if guards else score
+    same, different = (_scores(measured, judged, label) for label in (True, False))
     if not len(same) or not len(different):
         found, lacking = ("same", "different") if len(same) else ("different", "same")
         raise ConfigurationError(
@@ -161,29 +171,34 @@ def sweep(measured: Sequence[Measured], score: Score, *, guards: bool = True) ->
 
 
 def kinds(
-    measured: Sequence[Measured], score: Score, threshold: float, *, guards: bool = True
+    measured: Sequence[Measured],
+    score: Score,
+    threshold: float,
+    *,
+    guards: bool = True,
+    calibration: Calibration | None = None,
 ) -> list[Kind]:
     """The same for each kind of pair, the largest kind first; pairs without a kind are left out."""
+    judged = _guarded(score, calibration) if guards else score
     groups: dict[str, list[Measured]] = {}
     for one in measured:
         if one.pair.kind:
             groups.setdefault(one.pair.kind, []).append(one)
     found = []
     for name, group in groups.items():
-        same, different = (_scores(group, score, label, guards=guards) for label in (True, False))
+        same, different = (_scores(group, judged, label) for label in (True, False))
         found.append(Kind(name, _point(threshold, same, different)))
     return sorted(found, key=lambda kind: (-kind.point.same - kind.point.different, kind.name))
 
 
-def _scores(
-    measured: Sequence[Measured], score: Score, label: bool, *, guards: bool
-) -> NDArray[np.float64]:
-    """Sorted scores of the pairs with this label; -1 for what is refused whatever the threshold."""
-    scores = [
-        -1.0 if guards and one.refusal is not None else score(one)
-        for one in measured
-        if one.pair.same is label
-    ]
+def _guarded(score: Score, calibration: Calibration | None) -> Score:
+    """-1 for what is refused whatever the threshold."""
+    return lambda one: score(one) if one.stands(calibration) else -1.0
+
+
+def _scores(measured: Sequence[Measured], score: Score, label: bool) -> NDArray[np.float64]:
+    """Sorted scores of the pairs with this label."""
+    scores = [score(one) for one in measured if one.pair.same is label]
     return np.sort(np.array(scores, dtype=np.float64))
 
 

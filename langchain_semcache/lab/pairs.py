@@ -16,7 +16,8 @@ import numpy as np
 from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.guards import Refusal, check
 from langchain_semcache.ports import Encoder, Verifier
-from langchain_semcache.threshold.features import Observed
+from langchain_semcache.threshold.confidence import Calibration
+from langchain_semcache.threshold.features import REWORDED, Observed, overlap
 
 BATCH = 64
 Progress = Callable[[int], None]
@@ -46,6 +47,23 @@ class Measured:
     observed: Observed
     refusal: Refusal | None
 
+    def stands(self, calibration: Calibration | None) -> bool:
+        """Whether no guard refuses it, or this calibration has the last word on that."""
+        if self.refusal is None:
+            return True
+        if calibration is None or not self.refusal.one_sided:
+            return False
+        return calibration.may_outweigh(self.pair.question, self.pair.stored)
+
+    @property
+    def may_be_weighed(self) -> bool:
+        """Whether a calibration can be fitted on it: one that might outweigh the guards."""
+        if self.refusal is None:
+            return True
+        if self.observed.opinion is None or not self.refusal.one_sided:
+            return False
+        return overlap(self.pair.question, self.pair.stored) < REWORDED
+
 
 def measure(
     pairs: Sequence[Pair],
@@ -65,8 +83,11 @@ def measure(
             cosine = float(vectors[row[pair.question]] @ vectors[row[pair.stored]])
             opinion = verifier.judge(pair.question, [pair.stored])[0] if verifier else None
             similarity = min(1.0, max(0.0, cosine))
-            observed = Observed(pair.question, pair.stored, similarity, opinion)
-            measured.append(Measured(pair, observed, check(pair.question, pair.stored)))
+            refusal = check(pair.question, pair.stored)
+            observed = Observed(
+                pair.question, pair.stored, similarity, opinion, doubted=refusal is not None
+            )
+            measured.append(Measured(pair, observed, refusal))
         if progress is not None:
             progress(len(measured))
     return measured

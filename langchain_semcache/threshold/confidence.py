@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_semcache.errors import ConfigurationError
-from langchain_semcache.threshold.features import NAMES, Observed, features, is_chinese, is_untried
+from langchain_semcache.threshold.features import (
+    NAMES,
+    REWORDED,
+    Observed,
+    features,
+    is_chinese,
+    is_untried,
+    overlap,
+)
 
 FORMAT = 1
 UNTRIED_SIMILAR = 0.9
@@ -26,6 +34,12 @@ UNTRIED_SIMILAR = 0.9
 
 UNTRIED_BAR = 0.9
 """Least confidence of a hit with a verifier whose probabilities nobody has compared with labels."""
+
+DOUBT = "doubt"
+"""The feature that says that only one question names something that guards look for."""
+
+FEW_DOUBTS = 30
+"""Of so many doubted pairs, or fewer, nothing is learned: then guards have the last word."""
 
 _RIDGE = 1.0
 _STEPS = 50
@@ -73,6 +87,14 @@ class Calibration:
         for name, value in zip(NAMES, features(observed), strict=True):
             total += self.weights.get(name, 0.0) * value
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+
+    def may_outweigh(self, question: str, stored: str) -> bool:
+        """Whether confidence has the last word where only one of the two names something.
+
+        Only between texts in other words, where that may be a matter of wording, and only if what
+        it was fitted on had such pairs.
+        """
+        return DOUBT in self.weights and overlap(question, stored) < REWORDED
 
     def prudent(self, question: str, confidence: float) -> float:
         """The confidence that an error budget reckons with, in [0, 1]."""
@@ -180,6 +202,8 @@ def fit(
 ) -> dict[str, float]:
     """The weights of a logistic regression, by Newton's method with a small ridge.
 
+    There is none for doubt where `FEW_DOUBTS` pairs or fewer are doubted.
+
     Args:
         observed: What was measured of each pair.
         right: Whether the stored answer was right for it.
@@ -196,7 +220,10 @@ def fit(
     scale = np.where(spread > _SAME, spread, 1.0)
     counts = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
     solution = _newton(rows / scale, labels, counts) / scale
-    return dict(zip((*NAMES, "bias"), map(float, solution), strict=True))
+    fitted = dict(zip((*NAMES, "bias"), map(float, solution), strict=True))
+    if sum(one.doubted for one in observed) <= FEW_DOUBTS:
+        del fitted[DOUBT]
+    return fitted
 
 
 def _newton(

@@ -129,3 +129,50 @@ def test_without_a_calibration_the_similarity_stands_for_it(open_):
     decision = asked(open_(similarity_threshold=0.9))
     assert decision.hit
     assert decision.confidence == decision.similarity
+
+
+class TestWhatOnlyOneQuestionNames:
+    """Between texts in other words, confidence may outweigh it; a guard has the last word elsewhere."""
+
+    STORED = "Are children let in without a grown-up?"
+    REWORDED = "unaccompanied minors, entry permitted"
+    CLOSE = "Are children let in with a grown-up?"
+
+    def asked(self, tmp_path, question, says, weights):
+        calibration = Calibration(
+            encoder="scripted", verifier="says", floor=0.5, bar=0.6, least=0.4,
+            weights={"opinion": 1.0, "bias": 0.0, **weights},
+        )  # fmt: skip
+        file = tmp_path / "calibration.json"
+        file.write_text(calibration.to_json(), "utf-8")
+        encoder = ScriptedEncoder({self.STORED: 1.0, question: 0.95})
+        with Semcache.open(
+            ":memory:", encoder=encoder, verifier=Says(says), calibration=str(file)
+        ) as cache:
+            cache.store(Request(messages=self.STORED), Response.from_text("No."))
+            return cache.lookup(Request(messages=question))
+
+    def test_it_is_outweighed_by_confidence(self, tmp_path):
+        decision = self.asked(tmp_path, self.REWORDED, 0.95, {"doubt": -1.0})
+        assert (decision.hit, decision.reason) == (True, Reason.SEMANTIC)
+        assert decision.confidence == pytest.approx(1 / (1 + 2.718281828 / 19), abs=1e-3)
+        (verdict,) = decision.verdicts
+        assert (verdict.doubt, verdict.detail) == (Reason.POLARITY_DIFFERS, "negated on one side")
+
+    def test_too_little_confidence_leaves_the_guards_reason(self, tmp_path):
+        decision = self.asked(tmp_path, self.REWORDED, 0.75, {"doubt": -1.0})
+        assert (decision.hit, decision.reason) == (False, Reason.POLARITY_DIFFERS)
+        assert decision.detail.startswith("negated on one side; confidence 0.5")
+
+    @pytest.mark.parametrize(("question", "weights"), [(CLOSE, {"doubt": -1.0}), (REWORDED, {})])
+    def test_it_is_final_between_like_words_or_where_nothing_was_learned(
+        self, tmp_path, question, weights
+    ):
+        decision = self.asked(tmp_path, question, 0.999, weights)
+        assert (decision.hit, decision.reason) == (False, Reason.POLARITY_DIFFERS)
+
+    def test_two_named_things_are_final_in_any_words(self, tmp_path):
+        question = "minors unaccompanied: entry permitted for 3"
+        self.STORED = "Are 5 children let in on their own?"
+        decision = self.asked(tmp_path, question, 0.999, {"doubt": -1.0})
+        assert (decision.hit, decision.reason) == (False, Reason.NUMBERS_DIFFER)

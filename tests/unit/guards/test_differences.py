@@ -87,6 +87,10 @@ what does --verbose do | what does --quiet do
 """
 
 PASS = """
+这里的门票怎么收费 | 这里的门票多少钱
+你知道它的详细地址吗 | 你知道它的地址吗
+具体是哪年发行的我记不住了 | 具体是哪年发行的
+开放时间我不太清楚 你知道吗 | 开放时间你知道吗
 how do I renew a passport | what is the way to renew a passport
 how can I renew a passport | what's the best way to renew a passport
 where can I buy a ticket | how can I buy a ticket
@@ -172,3 +176,31 @@ def test_each_text_is_its_own_answer(pair: tuple[str, str, Reason]) -> None:
     """The text that was stored is served when it is asked again."""
     assert check(pair[0], pair[0]) is None
     assert check(pair[1], f"{pair[1]}?") is None
+
+
+ONE_SIDED = """
+How much does it cost per month? | the price, please
+Can I enter without a visa? | visa-free entry, is that possible?
+how many calories do 3 eggs have | calories in eggs
+which films are out today | films in cinemas
+explain gravity in one sentence | what is gravity
+每月多少钱 | 要多少钱
+没有发票能退货吗 | 发票丢了还可以退吗
+"""
+TWO_SIDED = """
+how many calories do 3 eggs have | calories in 5 eggs
+how do I switch the alarm on | switching off the alarm
+Is Rosa Berg a doctor? | Is Carla Berg a doctor?
+每月多少钱 | 每年的价格
+怎么打开通知 | 关闭通知的方法
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "stored", "one_sided"),
+    [(*pair, True) for pair in pairs(ONE_SIDED)] + [(*pair, False) for pair in pairs(TWO_SIDED)],
+)
+def test_a_refusal_says_whether_only_one_question_names_it(question, stored, one_sided):
+    for found in (check(question, stored), check(stored, question)):
+        assert found is not None
+        assert found.one_sided is one_sided

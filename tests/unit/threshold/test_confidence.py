@@ -114,3 +114,38 @@ def test_labels_of_one_kind_say_nothing(right):
 def test_nothing_ships_for_models_that_nobody_knows():
     assert shipped("nobody's encoder", None) is None
     assert shipped("nobody's encoder", "nobody's verifier") is None
+
+
+def doubting(**weights):
+    return replace(CALIBRATION, weights={**CALIBRATION.weights, **weights})
+
+
+@pytest.mark.parametrize(
+    ("question", "stored", "weights", "outweighs"),
+    [
+        ("Can I go without a visa?", "visa-free entry, possible", {"doubt": -1.0}, True),
+        ("Can I go without a visa?", "Can I go with a visa?", {"doubt": -1.0}, False),
+        ("Can I go without a visa?", "visa-free entry, possible", {}, False),
+        ("没有发票还能退货吗", "发票丢了，东西想退", {"doubt": -1.0}, True),
+        ("没有发票还能退货吗", "有发票还能退货吗", {"doubt": -1.0}, False),
+    ],
+)
+def test_confidence_has_the_last_word_only_on_other_words(question, stored, weights, outweighs):
+    assert doubting(**weights).may_outweigh(question, stored) is outweighs
+
+
+def test_a_doubt_makes_less_sure():
+    calibration = doubting(doubt=-1.0)
+    clear = calibration.probability(Observed("a b", "c d", 0.8, 0.9))
+    doubted = calibration.probability(Observed("a b", "c d", 0.8, 0.9, doubted=True))
+    assert doubted < clear
+
+
+@pytest.mark.parametrize(("doubted", "learned"), [(30, False), (31, True)])
+def test_of_a_few_doubted_pairs_nothing_is_learned(doubted, learned):
+    right = [n % 2 == 0 for n in range(200)]
+    pairs = [
+        Observed("a b", "c d", 0.9 if same else 0.2, 0.5, doubted=n < doubted)
+        for n, same in enumerate(right)
+    ]
+    assert ("doubt" in fit(pairs, right)) is learned
