@@ -132,7 +132,7 @@ def test_without_a_calibration_the_similarity_stands_for_it(open_):
 
 
 class TestWhatOnlyOneQuestionNames:
-    """Between texts in other words, confidence may outweigh it; a guard has the last word elsewhere."""
+    """In other words confidence may outweigh it; elsewhere a guard has the last word."""
 
     STORED = "Are children let in without a grown-up?"
     REWORDED = "unaccompanied minors, entry permitted"
