@@ -78,7 +78,7 @@ def calibrated(
         SHARES[family(p.source)] * len(pairs) / (2 * counts[family(p.source), p.same])
         for p in pairs
     ]
-    open_to = [n for n, found in enumerate(measured) if found.may_be_weighed]
+    open_to = [n for n, found in enumerate(measured) if found.teaches]
     weights = fit(
         [measured[n].observed for n in open_to],
         [pairs[n].same for n in open_to],

@@ -94,7 +94,7 @@ def own_clusters(weight: float = 1.0) -> Iterator[Pair]:
 
 
 def neighbours(encoder: OnnxEncoder, closest: float = 0.8, weight: float = 0.5) -> Iterator[Pair]:
-    """Questions of our own, each with the nearest one of another cluster.
+    """Questions of our own, each with the nearest of another cluster on its side of the split.
 
     This is what most candidates of a cache are: no trap that somebody thought of, and no stranger.
     Nearer than `closest` some are the same question, asked in two clusters.
@@ -103,17 +103,23 @@ def neighbours(encoder: OnnxEncoder, closest: float = 0.8, weight: float = 0.5) 
     for pair in own_clusters():
         for text in (pair.a, pair.b) if pair.same else (pair.a,):
             asked.setdefault(text, (pair.group, pair.source))
-    texts = list(asked)
-    vectors = np.concatenate(
-        [encoder.encode(texts[n : n + 256]) for n in range(0, len(texts), 256)]
-    )
-    groups = np.array([asked[text][0] for text in texts])
-    for number, text in enumerate(texts):
-        group, source = asked[text]
-        likeness = vectors @ vectors[number]
-        likeness[(groups == group) | (likeness > closest)] = -1.0
-        nearest = texts[int(likeness.argmax())]
-        yield Pair(text, nearest, False, "neighbour", group, f"neighbours_{source[4:6]}", weight)
+    for kept in (False, True):
+        texts = [
+            text
+            for text, (group, source) in asked.items()
+            if held_out(Pair(text, "", False, "", group, source)) is kept
+        ]
+        parts = (texts[n : n + 256] for n in range(0, len(texts), 256))
+        vectors = np.concatenate([encoder.encode(part) for part in parts])
+        groups = np.array([asked[text][0] for text in texts])
+        for number, text in enumerate(texts):
+            group, source = asked[text]
+            likeness = vectors @ vectors[number]
+            likeness[(groups == group) | (likeness > closest)] = -1.0
+            nearest = texts[int(likeness.argmax())]
+            yield Pair(
+                text, nearest, False, "neighbour", group, f"neighbours_{source[4:6]}", weight
+            )
 
 
 def with_typos(pairs: list[Pair], share: float, seed: int = 0) -> Iterator[Pair]:
@@ -126,6 +132,8 @@ def with_typos(pairs: list[Pair], share: float, seed: int = 0) -> Iterator[Pair]
             yield Pair(pair.a, mistyped(pair.a, dice), True, "typo", pair.group, pair.source, 0.5)
         else:
             b = mistyped(pair.b, dice)
+            if not pair.same and b == pair.a:
+                continue
             yield Pair(
                 pair.a, b, pair.same, f"{pair.kind}+typo", pair.group, pair.source, pair.weight
             )

@@ -21,6 +21,12 @@ BY_EAR = (
     ("please", "pls"), ("thanks", "thx"), ("because", "cuz"), ("what", "wat"), ("their", "there"),
     ("your", "ur"), ("with", "w/"), ("without", "w/o"), ("could", "cud"), ("night", "nite"),
 )  # fmt: skip
+MEANT = frozenset(
+    "一二三四五六七八九十百千万亿两零半不没无非未别勿莫买卖收售进出上下左右东南西北男女大小多少开关"
+    "前后早晚借还加减增降升输赢正反先里外内公私有是否"
+)
+"""Characters that another one in their place makes another question of."""
+
 HAN = re.compile("[\u4e00-\u9fff]")
 
 
@@ -58,15 +64,17 @@ def _latin_slip(text: str, dice: random.Random) -> str:
             return text[:n] + char + text[n:]
         case 5:
             return text[:n] + dice.choice(NEIGHBOURS.get(char.lower(), char)) + text[n + 1 :]
-    spaces = [m.start() for m in re.finditer(r"['’]|(?<=\w) (?=\w)", text)]
+    spaces = [m.start() for m in re.finditer(r"['’]|(?<=[a-z]) (?=[a-z])", text)]
     at = dice.choice(spaces) if spaces else n
     return text[:at] + text[at + 1 :]
 
 
 def _han_slip(text: str, dice: random.Random) -> str:
-    places = [n for n, char in enumerate(text) if HAN.match(char)]
+    places = [n for n, char in enumerate(text) if HAN.match(char) and char not in MEANT]
+    if not places:
+        return text
     n = dice.choice(places)
-    others = [char for char in same_sound(text[n]) if char != text[n]]
+    others = [char for char in same_sound(text[n]) if char != text[n] and char not in MEANT]
     if others and dice.random() < 0.75:
         # An input method offers what is common first.
         return text[:n] + others[min(len(others) - 1, int(dice.expovariate(0.4)))] + text[n + 1 :]

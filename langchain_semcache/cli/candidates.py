@@ -62,7 +62,7 @@ class Seen:
         told = _words(self.verdict.reason, "" if outweighed else self.verdict.detail)
         if self.refusal is None or self.refusal.reason is self.verdict.reason:
             return told
-        link = ", although it" if self.verdict.doubt is not None else "; also"
+        link = ", although it" if outweighed else "; also"
         return f"{told}{link} {_words(self.refusal.reason, self.refusal.detail)}"
 
 
@@ -104,7 +104,8 @@ def _measured(core: Core, query: Query, verdict: Verdict) -> Seen:
     refusal = core.policy.guard(text, stored)
     if confidence is None and calibration is not None and not lacks:
         similarity = verdict.candidate.similarity
-        observed = Observed(text, stored, similarity, opinion, doubted=refusal is not None)
+        doubted = refusal is not None and not refusal.final
+        observed = Observed(text, stored, similarity, opinion, doubted=doubted)
         confidence = calibration.probability(observed)
     return Seen(verdict, refusal, opinion, confidence)
 

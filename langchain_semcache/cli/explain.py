@@ -227,7 +227,11 @@ def _candidate(one: Seen) -> JSON:
         "opinion": one.opinion,
         "guard": None
         if refusal is None
-        else {"reason": refusal.reason.value, "detail": refusal.detail},
+        else {
+            "reason": refusal.reason.value,
+            "detail": refusal.detail,
+            "final": refusal.final,
+        },
         "verdict": one.verdict.reason.value,
         "detail": one.verdict.detail,
         "in_words": one.words(),

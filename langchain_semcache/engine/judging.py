@@ -56,7 +56,7 @@ def _screened(query: Query, chat: Context | None, candidate: Candidate, policy: 
     # Of a long question only what differs is shown to the guards, later.
     stored = candidate.entry.question
     refusal = None if query.windows else policy.guard(query.text, stored)
-    if refusal is not None and not (refusal.one_sided and policy.may_outweigh(query.text, stored)):
+    if refusal is not None and (refusal.final or not policy.weighs_doubt(query.text, stored)):
         return Verdict(candidate, refusal.reason, refusal.detail)
     difference = None if chat is None else _other_chat(chat, candidate.entry)
     if difference is not None:

@@ -55,9 +55,7 @@ class Policy:
     verifies: bool = False
     budgeted: bool = False
 
-    def may_outweigh(self, question: str, stored: str) -> bool:
-        """Whether confidence has the last word on what a guard says of these two."""
+    def weighs_doubt(self, question: str, stored: str) -> bool:
+        """Whether confidence has the last word where the refusal of a guard is not final."""
         calibration = self.calibration
-        return (
-            self.verifies and calibration is not None and calibration.may_outweigh(question, stored)
-        )
+        return calibration is not None and calibration.weighs_doubt(question, stored)

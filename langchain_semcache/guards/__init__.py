@@ -1,5 +1,7 @@
 """Cheap, explainable refusals: a near text that asks something else does not get the answer."""
 
+from dataclasses import replace
+
 from langchain_semcache.guards import (
     asking,
     identifiers,
@@ -14,7 +16,7 @@ from langchain_semcache.guards import (
     roles,
     scope,
 )
-from langchain_semcache.guards._reading import Reading, Refusal, read
+from langchain_semcache.guards._reading import Reading, Refusal, read, reworded, weightiest
 from langchain_semcache.guards.asker import personal
 from langchain_semcache.guards.moment import volatile
 
@@ -40,17 +42,17 @@ def check(question: str, stored: str) -> Refusal | None:
 
     Refuses only for a difference that it can name; a paraphrase or a typing error passes. Texts
     that differ in case, width or closing punctuation alone always pass. Symmetric in its verdict.
+    A refusal that is `final` goes before one that confidence may outweigh.
     """
     if question == stored:
         return None
     ours, theirs = read(question), read(stored)
     if ours.core == theirs.core:
         return None
-    for guard in _GUARDS:
-        refusal = guard(ours, theirs)
-        if refusal is not None:
-            return refusal
-    return None
+    refusal = weightiest(guard(ours, theirs) for guard in _GUARDS)
+    if refusal is not None and refusal.one_sided and reworded(ours, theirs):
+        return replace(refusal, final=False)
+    return refusal
 
 
 def kind(question: str) -> str:

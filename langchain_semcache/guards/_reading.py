@@ -18,6 +18,11 @@ _WORD = re.compile(r"[^\W_]+(?:['.+#_-]*[^\W_]+)*(?:\+\+|#)?")
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _EDGES = " \t\r\n.?!,;:。？！，；：…~、\"'"
 _SHORTEST_STEM = 3
+_LATIN = re.compile(r"[a-z]+")
+LIKE_WORDS = 0.6
+"""From this share of common words on, what is not shared is the difference. Below it guards refuse
+as large a share of our own true pairs as of the traps for what only one question names."""
+
 ARTICLES = frozenset({"a", "an", "the"})
 
 
@@ -27,13 +32,15 @@ class Refusal:
 
     Attributes:
         detail: Names the difference.
-        one_sided: One question names something, and the other says nothing of the kind. In other
-            words the two may ask the same all the same.
+        one_sided: Only one of the questions names something that the other lacks.
+        final: Whether nothing else may outweigh it. It is not where the refusal is one-sided and
+            the two are in other words: then that may be a matter of wording.
     """
 
     reason: Reason
     detail: str
     one_sided: bool = False
+    final: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +93,16 @@ def differing(reason: Reason, ours: Collection[str], theirs: Collection[str]) ->
     return Refusal(reason, f"{shown(ours)} vs {shown(theirs)}", one_sided=not ours or not theirs)
 
 
+def weightiest(found: Iterable[Refusal | None]) -> Refusal | None:
+    """The first that is not one-sided, or else the first; reads no further than it must."""
+    first: Refusal | None = None
+    for refusal in found:
+        if refusal is not None and not refusal.one_sided:
+            return refusal
+        first = first or refusal
+    return first
+
+
 def shown(items: Iterable[str]) -> str:
     """The first three items in alphabetical order, for `detail`."""
     return "/".join(sorted(items)[:3]) or "-"
@@ -106,6 +123,24 @@ def shared(question: Reading, stored: Reading) -> float:
     ours, theirs = _bag(question), _bag(stored)
     both = sum(min(count, theirs[word]) for word, count in ours.items() if word in theirs)
     return 2 * both / max(1, sum(ours.values()) + sum(theirs.values()))
+
+
+def reworded(question: Reading, stored: Reading) -> bool:
+    """Whether the shorter text has less than `LIKE_WORDS` of its words in common with the other.
+
+    Chinese is counted by characters. What one text says beyond all that the other says *is* the
+    difference, however long it is, so the shorter one counts.
+    """
+    ours, theirs = _units(question), _units(stored)
+    return len(ours & theirs) < LIKE_WORDS * min(len(ours), len(theirs))
+
+
+@lru_cache(maxsize=64)
+def _units(reading: Reading) -> frozenset[str]:
+    if not reading.has_han:
+        return frozenset(reading.stems)
+    latin = (word for word in _LATIN.findall(reading.lower))
+    return frozenset(_HAN.findall(reading.lower)).union(latin)
 
 
 @lru_cache(maxsize=64)

@@ -15,7 +15,14 @@ from langchain_semcache.guards._english import (
     FIRST_NAMES,
     STOPWORDS,
 )
-from langchain_semcache.guards._reading import ARTICLES, Reading, Refusal, differing, stem
+from langchain_semcache.guards._reading import (
+    ARTICLES,
+    Reading,
+    Refusal,
+    differing,
+    stem,
+    weightiest,
+)
 from langchain_semcache.records import Reason
 
 _CODE = re.compile(
@@ -58,13 +65,8 @@ _MODEL = re.compile(
 
 def check(question: Reading, stored: Reading) -> Refusal | None:
     """Refuse when code differs, or when each side has a name that the other lacks."""
-    return (
-        _code(question, stored)
-        or _models(question, stored)
-        or _classes(question, stored)
-        or _names(question, stored)
-        or _replaced(question, stored)
-    )
+    checks = (_code, _models, _classes, _names, _replaced)
+    return weightiest(check(question, stored) for check in checks)
 
 
 def _refusal(ours: AbstractSet[str], theirs: AbstractSet[str]) -> Refusal:

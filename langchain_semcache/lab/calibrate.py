@@ -78,9 +78,8 @@ def calibrate(
 ) -> Fitted:
     """Fit on one half of the pairs, choose floor, bar and least there, and try all on the other.
 
-    The weights are fitted on the pairs that the guards let pass, and those in other words, where a
-    verifier may outweigh them: nothing else is ever weighed in a cache. Shares are over all pairs
-    of a label, those included that guards refuse.
+    The weights are fitted on the pairs that the guards do not refuse finally: nothing else is ever
+    weighed in a cache. Shares are over all pairs of a label, those included that guards refuse.
 
     Args:
         measured: Pairs with what was measured of them by the two models.
@@ -124,14 +123,15 @@ def _fit(
     max_false_pass: float,
     fitted_on: str,
 ) -> Calibration:
-    open_to = [one for one in pairs if one.may_be_weighed]
+    taught = [one for one in pairs if one.teaches]
+    open_to = [one for one in taught if one.refusal is None]
     if len({one.pair.same for one in open_to}) < 2:
         raise ConfigurationError(
             f"a calibration needs same and different pairs that the guards let pass: of "
             f"{len(pairs)} to fit on they let pass {sum(o.pair.same for o in open_to)} same and "
             f"{sum(not o.pair.same for o in open_to)} different ones"
         )
-    weights = fit([one.observed for one in open_to], [one.pair.same for one in open_to])
+    weights = fit([one.observed for one in taught], [one.pair.same for one in taught])
     draft = Calibration(
         encoder=encoder,
         verifier=verifier,

@@ -17,7 +17,7 @@ from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.guards import Refusal, check
 from langchain_semcache.ports import Encoder, Verifier
 from langchain_semcache.threshold.confidence import Calibration
-from langchain_semcache.threshold.features import REWORDED, Observed, overlap
+from langchain_semcache.threshold.features import Observed
 
 BATCH = 64
 Progress = Callable[[int], None]
@@ -51,18 +51,15 @@ class Measured:
         """Whether no guard refuses it, or this calibration has the last word on that."""
         if self.refusal is None:
             return True
-        if calibration is None or not self.refusal.one_sided:
+        if calibration is None or self.refusal.final:
             return False
-        return calibration.may_outweigh(self.pair.question, self.pair.stored)
+        return calibration.weighs_doubt(self.pair.question, self.pair.stored)
 
     @property
-    def may_be_weighed(self) -> bool:
-        """Whether a calibration can be fitted on it: one that might outweigh the guards."""
-        if self.refusal is None:
-            return True
-        if self.observed.opinion is None or not self.refusal.one_sided:
-            return False
-        return overlap(self.pair.question, self.pair.stored) < REWORDED
+    def teaches(self) -> bool:
+        """Whether a calibration can be fitted on it: no guard refuses it, or not finally."""
+        judged = self.observed.opinion is not None
+        return self.refusal is None or (judged and not self.refusal.final)
 
 
 def measure(
@@ -85,7 +82,11 @@ def measure(
             similarity = min(1.0, max(0.0, cosine))
             refusal = check(pair.question, pair.stored)
             observed = Observed(
-                pair.question, pair.stored, similarity, opinion, doubted=refusal is not None
+                pair.question,
+                pair.stored,
+                similarity,
+                opinion,
+                doubted=refusal is not None and not refusal.final,
             )
             measured.append(Measured(pair, observed, refusal))
         if progress is not None:

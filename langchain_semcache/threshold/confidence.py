@@ -20,12 +20,10 @@ from numpy.typing import NDArray
 from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.threshold.features import (
     NAMES,
-    REWORDED,
     Observed,
     features,
     is_chinese,
     is_untried,
-    overlap,
 )
 
 FORMAT = 1
@@ -36,10 +34,10 @@ UNTRIED_BAR = 0.9
 """Least confidence of a hit with a verifier whose probabilities nobody has compared with labels."""
 
 DOUBT = "doubt"
-"""The feature that says that only one question names something that guards look for."""
+"""The feature that says that a guard refused, but not finally."""
 
-FEW_DOUBTS = 30
-"""Of so many doubted pairs, or fewer, nothing is learned: then guards have the last word."""
+FEWEST_DOUBTS = 20
+"""With fewer doubted pairs of either label nothing is learned of doubt, and guards stay final."""
 
 _RIDGE = 1.0
 _STEPS = 50
@@ -88,13 +86,13 @@ class Calibration:
             total += self.weights.get(name, 0.0) * value
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
-    def may_outweigh(self, question: str, stored: str) -> bool:
-        """Whether confidence has the last word where only one of the two names something.
+    def weighs_doubt(self, question: str, stored: str) -> bool:
+        """Whether confidence has the last word where the refusal of a guard is not final.
 
-        Only between texts in other words, where that may be a matter of wording, and only if what
-        it was fitted on had such pairs.
+        It takes a verifier, pairs of that kind in what was fitted on, and languages that were.
         """
-        return DOUBT in self.weights and overlap(question, stored) < REWORDED
+        learned = self.verifier is not None and DOUBT in self.weights
+        return learned and not is_untried(question) and not is_untried(stored)
 
     def prudent(self, question: str, confidence: float) -> float:
         """The confidence that an error budget reckons with, in [0, 1]."""
@@ -144,6 +142,8 @@ def _read(record: Mapping[str, object]) -> Calibration:
     numbers = {str(name): float(weight) for name, weight in weights.items()}
     if not all(map(math.isfinite, numbers.values())):
         raise ValueError("a weight is not finite")
+    if numbers.get(DOUBT, 0.0) > 0:
+        raise ValueError(f"a weight of {DOUBT} that speaks for a hit")
     verifier = record["verifier"]
     return Calibration(
         encoder=str(record["encoder"]),
@@ -202,7 +202,8 @@ def fit(
 ) -> dict[str, float]:
     """The weights of a logistic regression, by Newton's method with a small ridge.
 
-    There is none for doubt where `FEW_DOUBTS` pairs or fewer are doubted.
+    Doubted pairs are left out, and there is no weight for doubt, where there are fewer than
+    `FEWEST_DOUBTS` of either label, or where doubt would speak for a pair.
 
     Args:
         observed: What was measured of each pair.
@@ -212,18 +213,28 @@ def fit(
     Raises:
         ConfigurationError: All pairs have one label, so there is nothing to tell apart.
     """
-    labels = np.asarray(right, dtype=np.float64)
+    counts = [1.0] * len(observed) if weights is None else weights
+    rows = list(zip(observed, right, counts, strict=True))
+    doubted = [is_right for one, is_right, _ in rows if one.doubted]
+    if min(sum(doubted), len(doubted) - sum(doubted)) >= FEWEST_DOUBTS:
+        fitted = _fitted(rows)
+        if fitted[DOUBT] < 0:
+            return fitted
+    fitted = _fitted([row for row in rows if not row[0].doubted])
+    del fitted[DOUBT]
+    return fitted
+
+
+def _fitted(rows: Sequence[tuple[Observed, bool, float]]) -> dict[str, float]:
+    labels = np.array([right for _, right, _ in rows], dtype=np.float64)
     if len(labels) == 0 or labels.min() == labels.max():
         raise ConfigurationError("a calibration needs pairs of both labels, right and wrong")
-    rows = np.array([(*features(one), 1.0) for one in observed], dtype=np.float64)
-    spread = rows.std(axis=0)
+    table = np.array([(*features(one), 1.0) for one, _, _ in rows], dtype=np.float64)
+    spread = table.std(axis=0)
     scale = np.where(spread > _SAME, spread, 1.0)
-    counts = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
-    solution = _newton(rows / scale, labels, counts) / scale
-    fitted = dict(zip((*NAMES, "bias"), map(float, solution), strict=True))
-    if sum(one.doubted for one in observed) <= FEW_DOUBTS:
-        del fitted[DOUBT]
-    return fitted
+    counts = np.array([count for _, _, count in rows], dtype=np.float64)
+    solution = _newton(table / scale, labels, counts) / scale
+    return dict(zip((*NAMES, "bias"), map(float, solution), strict=True))
 
 
 def _newton(

@@ -19,10 +19,6 @@ NAMES = (
 )
 """In the order of `features`."""
 
-REWORDED = 0.5
-"""Below this overlap what only one question names may be a matter of wording: of our own clusters
-guards refuse as many same pairs as different ones for it (docs/explanation/measurements.md)."""
-
 _LEAST = 1e-4
 _SHORT = 4
 _HAN = ("\u3400", "\u9fff")
@@ -35,7 +31,7 @@ class Observed:
     Attributes:
         similarity: Cosine of their vectors, in [0, 1].
         opinion: The verifier's probability that one answer fits both; None without a verifier.
-        doubted: Whether one of the two names something of which the other says nothing.
+        doubted: Whether a guard refused it, but not finally.
     """
 
     question: str
@@ -50,10 +46,11 @@ def features(observed: Observed) -> tuple[float, ...]:
     ours, theirs = units(observed.question), units(observed.stored)
     opinion = 0.0 if observed.opinion is None else logit(observed.opinion)
     chinese = float(is_chinese(observed.question) and is_chinese(observed.stored))
+    both = len(ours) + len(theirs)
     return (
         observed.similarity,
         opinion,
-        overlap(observed.question, observed.stored),
+        2 * len(ours & theirs) / both if both else 1.0,
         observed.similarity * chinese,
         opinion * chinese,
         chinese,
@@ -61,13 +58,6 @@ def features(observed: Observed) -> tuple[float, ...]:
         float(min(len(ours), len(theirs)) < _SHORT),
         float(observed.doubted),
     )
-
-
-def overlap(question: str, stored: str) -> float:
-    """The share of their words that two texts have in common (Dice coefficient), in [0, 1]."""
-    ours, theirs = units(question), units(stored)
-    both = len(ours) + len(theirs)
-    return 2 * len(ours & theirs) / both if both else 1.0
 
 
 @lru_cache(maxsize=256)

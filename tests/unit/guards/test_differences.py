@@ -204,3 +204,28 @@ def test_a_refusal_says_whether_only_one_question_names_it(question, stored, one
     for found in (check(question, stored), check(stored, question)):
         assert found is not None
         assert found.one_sided is one_sided
+
+
+NOT_FINAL = """
+Are children let in without a grown-up? | unaccompanied minors, entry permitted
+How much does it cost per month? | what is the price, please
+没有发票还能退货吗 | 小票丢了，想把东西退掉
+"""
+FINAL = """
+Are children let in without a grown-up? | are children let in with a grown-up?
+refund | can I get a refund after 30 days
+Can I enter without a visa? | enter visa
+没有发票还能退货吗 | 有发票还能退货吗
+How many calories do 3 eggs have in Berlin? | calories of an egg, Paris style
+Why is there no refund for me after 30 days? | when do I get money back
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "stored", "final"),
+    [(*pair, False) for pair in pairs(NOT_FINAL)] + [(*pair, True) for pair in pairs(FINAL)],
+)
+def test_only_what_one_question_names_in_other_words_is_not_final(question, stored, final):
+    for found in (check(question, stored), check(stored, question)):
+        assert found is not None
+        assert found.final is final

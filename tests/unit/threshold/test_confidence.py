@@ -121,17 +121,20 @@ def doubting(**weights):
 
 
 @pytest.mark.parametrize(
-    ("question", "stored", "weights", "outweighs"),
+    ("question", "verifier", "weights", "weighs"),
     [
-        ("Can I go without a visa?", "visa-free entry, possible", {"doubt": -1.0}, True),
-        ("Can I go without a visa?", "Can I go with a visa?", {"doubt": -1.0}, False),
-        ("Can I go without a visa?", "visa-free entry, possible", {}, False),
-        ("没有发票还能退货吗", "发票丢了，东西想退", {"doubt": -1.0}, True),
-        ("没有发票还能退货吗", "有发票还能退货吗", {"doubt": -1.0}, False),
+        ("Can I go without a visa?", "v", {"doubt": -1.0}, True),
+        ("没有发票还能退货吗", "v", {"doubt": -1.0}, True),
+        ("Can I go without a visa?", None, {"doubt": -1.0}, False),
+        ("Can I go without a visa?", "v", {}, False),
+        ("Wann ist geöffnet?", "v", {"doubt": -1.0}, False),
+        ("いつ開きますか", "v", {"doubt": -1.0}, False),
     ],
 )
-def test_confidence_has_the_last_word_only_on_other_words(question, stored, weights, outweighs):
-    assert doubting(**weights).may_outweigh(question, stored) is outweighs
+def test_doubt_is_weighed_by_who_learned_what_it_is_worth(question, verifier, weights, weighs):
+    calibration = replace(doubting(**weights), verifier=verifier)
+    assert calibration.weighs_doubt(question, "visa-free entry") is weighs
+    assert calibration.weighs_doubt("visa-free entry", question) is weighs
 
 
 def test_a_doubt_makes_less_sure():
@@ -141,11 +144,38 @@ def test_a_doubt_makes_less_sure():
     assert doubted < clear
 
 
-@pytest.mark.parametrize(("doubted", "learned"), [(30, False), (31, True)])
-def test_of_a_few_doubted_pairs_nothing_is_learned(doubted, learned):
-    right = [n % 2 == 0 for n in range(200)]
-    pairs = [
-        Observed("a b", "c d", 0.9 if same else 0.2, 0.5, doubted=n < doubted)
-        for n, same in enumerate(right)
-    ]
-    assert ("doubt" in fit(pairs, right)) is learned
+def labelled(doubted_same, doubted_different):
+    """A hundred of each label that no guard refused, and some that one did."""
+    clear = [(Observed("a b", "c d", 0.9 if same else 0.2, 0.5), same) for same in (True, False)]
+    same = (Observed("a b", "c d", 0.9, 0.5, doubted=True), True)
+    different = (Observed("a b", "c d", 0.9, 0.5, doubted=True), False)
+    rows = clear * 100 + [same] * doubted_same + [different] * doubted_different
+    return [one for one, _ in rows], [label for _, label in rows]
+
+
+@pytest.mark.parametrize(
+    ("same", "different", "learned"),
+    [(20, 40, True), (19, 40, False), (40, 19, False), (0, 0, False)],
+)
+def test_of_a_few_doubted_pairs_nothing_is_learned(same, different, learned):
+    weights = fit(*labelled(same, different))
+    assert ("doubt" in weights) is learned
+    if learned:
+        assert weights["doubt"] < 0
+    else:
+        assert weights == fit(*labelled(0, 0))
+
+
+def test_doubt_never_speaks_for_a_pair():
+    pairs, right = labelled(0, 0)
+    speaking = [Observed("a b", "c d", 0.2, 0.5, doubted=True)] * 60
+    weights = fit([*pairs, *speaking], [*right, *[True] * 40, *[False] * 20])
+    assert "doubt" not in weights
+    with pytest.raises(ConfigurationError, match="doubt"):
+        Calibration.from_json(doubting(doubt=0.1).to_json(), name="mine.json")
+
+
+def test_a_file_keeps_what_doubt_is_worth(tmp_path):
+    file = tmp_path / "calibration.json"
+    file.write_text(doubting(doubt=-0.75).to_json(), "utf-8")
+    assert load(file).weights["doubt"] == -0.75
