@@ -7,7 +7,10 @@ import json
 import pytest
 
 from langchain_semcache import Reason, Request, Response, Semcache, SemcacheConfig
-from langchain_semcache.cli.candidates import WORDS
+from langchain_semcache.cli.candidates import WORDS, Seen
+from langchain_semcache.guards import Refusal
+from langchain_semcache.records import Candidate, Verdict
+from langchain_semcache.testing.index_values import make_entry
 from langchain_semcache.threshold.confidence import Calibration
 
 PASSWORD = "How do I reset my password?"
@@ -149,7 +152,11 @@ def test_what_a_guard_says_is_told_also_of_what_is_too_far_away(semcache, weighe
     question = "Please be so kind and tell us where on earth order 4472 is"
     (near, _) = told(semcache("explain", question, *weighed, "--json"))["candidates"]
     assert near["verdict"] == "below_threshold"
-    assert near["guard"] == {"reason": "numbers_differ", "detail": "4472 vs 4471"}
+    assert near["guard"] == {
+        "reason": "numbers_differ",
+        "detail": "4472 vs 4471",
+        "final": True,
+    }
     assert "also names other numbers" in near["in_words"]
 
 
@@ -208,3 +215,33 @@ def test_a_question_about_the_asker_finds_its_own_words_only(semcache, tmp_path)
     assert told(semcache("explain", "Where is my order 4471?", *where))["reason"] == "exact"
     other = told(semcache("explain", "Where's my order 4471?", *where))
     assert (other["hit"], other["reason"]) == (False, "personal_question")
+
+
+@pytest.mark.parametrize(
+    ("reason", "detail", "words"),
+    [
+        (
+            Reason.SEMANTIC,
+            "negated on one side",
+            (
+                "the same meaning: may be served, although it asks for the opposite "
+                "(negated on one side)"
+            ),
+        ),
+        (
+            Reason.POLARITY_DIFFERS,
+            "negated on one side; confidence 0.410 < 0.56",
+            "asks for the opposite (negated on one side; confidence 0.410 < 0.56)",
+        ),
+        (
+            Reason.VERIFIER_UNAVAILABLE,
+            "gone",
+            "the verifier did not answer (gone); also asks for the opposite (negated on one side)",
+        ),
+    ],
+)
+def test_a_refusal_that_is_not_final_is_told_with_what_became_of_it(reason, detail, words) -> None:
+    refusal = Refusal(Reason.POLARITY_DIFFERS, "negated on one side", one_sided=True, final=False)
+    candidate = Candidate(make_entry(1), 0.8)
+    verdict = Verdict(candidate, reason, detail, 0.7, doubt=Reason.POLARITY_DIFFERS)
+    assert Seen(verdict, refusal, 0.9, 0.7).words() == words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from langchain_semcache import ConfigurationError
 from langchain_semcache.lab.pairs import Pair, interval, measure, read_pairs
 from langchain_semcache.records import Reason
 from langchain_semcache.testing.fakes import ScriptedEncoder
+from langchain_semcache.threshold.confidence import Calibration
 
 GOOD = [Pair("Why?", "How so?", True, "word"), Pair("Why?", "When?", False)]
 TEXTS = {
@@ -93,3 +95,30 @@ def test_an_interval_is_wilsons() -> None:
     low, high = interval(5, 100)
     assert (round(low, 4), round(high, 4)) == (0.0215, 0.1118)
     assert interval(0, 100)[0] == 0.0
+
+
+class Sure:
+    identity = "sure"
+    may_block = False
+
+    def judge(self, question, stored):
+        return [0.99] * len(stored)
+
+
+def test_a_pair_stands_as_it_would_in_a_cache():
+    """Where a guard has no last word, a calibration that has learned of doubt has it."""
+    asked = "unaccompanied minors, entry permitted"
+    doubtful = "Are children let in without a grown-up?"
+    encoder = ScriptedEncoder({asked: 1.0, doubtful: 0.9})
+    learned = Calibration(
+        encoder="scripted", verifier="sure", floor=0.5, bar=0.6, least=0.5,
+        weights={"opinion": 1.0, "doubt": -1.0, "bias": 0.0},
+    )  # fmt: skip
+    never = replace(learned, weights={"opinion": 1.0, "bias": 0.0})
+    (one,) = measure([Pair(asked, doubtful, same=True)], encoder, Sure())
+    assert one.refusal is not None
+    assert one.observed.doubted
+    assert one.teaches
+    assert [one.stands(which) for which in (learned, never, None)] == [True, False, False]
+    (alone,) = measure([Pair(asked, doubtful, same=True)], encoder)
+    assert not alone.teaches
