@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -203,7 +203,7 @@ def fit(
     """The weights of a logistic regression, by Newton's method with a small ridge.
 
     Doubted pairs are left out, and there is no weight for doubt, where there are fewer than
-    `FEWEST_DOUBTS` of either label, or where doubt would speak for a pair.
+    `FEWEST_DOUBTS` of either label. Doubt never speaks for a pair: at most it says nothing.
 
     Args:
         observed: What was measured of each pair.
@@ -216,12 +216,13 @@ def fit(
     counts = [1.0] * len(observed) if weights is None else weights
     rows = list(zip(observed, right, counts, strict=True))
     doubted = [is_right for one, is_right, _ in rows if one.doubted]
-    if min(sum(doubted), len(doubted) - sum(doubted)) >= FEWEST_DOUBTS:
-        fitted = _fitted(rows)
-        if fitted[DOUBT] < 0:
-            return fitted
-    fitted = _fitted([row for row in rows if not row[0].doubted])
-    del fitted[DOUBT]
+    if min(sum(doubted), len(doubted) - sum(doubted)) < FEWEST_DOUBTS:
+        fitted = _fitted([row for row in rows if not row[0].doubted])
+        del fitted[DOUBT]
+        return fitted
+    fitted = _fitted(rows)
+    if fitted[DOUBT] > 0:
+        fitted = _fitted([(replace(one, doubted=False), *label) for one, *label in rows])
     return fitted
 
 
