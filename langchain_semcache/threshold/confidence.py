@@ -222,7 +222,9 @@ def fit(
         return fitted
     fitted = _fitted(rows)
     if fitted[DOUBT] > 0:
-        fitted = _fitted([(replace(one, doubted=False), *label) for one, *label in rows])
+        fitted = _fitted(
+            [(replace(one, doubted=False), label, count) for one, label, count in rows]
+        )
     return fitted
 
 
