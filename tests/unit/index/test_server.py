@@ -32,8 +32,11 @@ def service():
 def open_index(service):
     opened = []
 
-    def make(url=service.url, dimension=4, **settings):
-        index = QdrantServerIndex(url, dimension=dimension, timeout_seconds=1, **settings)
+    def make(url=service.url, dimension=4, timeout_seconds=10, **settings):
+        # Long enough for a machine that does other things as well.
+        index = QdrantServerIndex(
+            url, dimension=dimension, timeout_seconds=timeout_seconds, **settings
+        )
         opened.append(index)
         return index
 
@@ -160,7 +163,7 @@ def test_every_failure_is_one_error_and_passes(service, open_index, fault):
 
 
 def test_a_hanging_server_is_left_after_the_timeout(service, open_index):
-    index = open_index()
+    index = open_index(timeout_seconds=1)
     index.open()
     service.fault = Fault("hang")
     with pytest.raises(IndexUnavailable, match="Timeout"):
@@ -275,7 +278,7 @@ def test_one_index_serves_several_event_loops(open_index):
 
 
 async def test_the_loop_runs_on_and_a_cancelled_call_leaves_no_trace(service, open_index):
-    index = open_index()
+    index = open_index(timeout_seconds=1)
     await index.aput(make_entry(1), AXIS)
     service.fault = Fault("hang")
     task = asyncio.create_task(index.asearch("partition-a", AXIS, limit=1, now=NOW))
@@ -353,7 +356,7 @@ HTTP2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 def test_with_grpc_the_client_calls_the_grpc_port(service, open_index, grpc_port):
     port, received = grpc_port
     with pytest.raises(IndexUnavailable):
-        open_index(prefer_grpc=True, grpc_port=port).open()
+        open_index(timeout_seconds=1, prefer_grpc=True, grpc_port=port).open()
     assert received[0] == HTTP2
     assert service.calls == []
 
