@@ -93,7 +93,8 @@ def calibrated(
     floor = round(similar[int(FLOOR_SHARE * len(similar))], 2)
     draft = Calibration(
         encoder=OnnxEncoder().identity, verifier=verifier, floor=floor, bar=0.5, least=LEAST,
-        weights=weights, fitted_on="held-out clusters and templates of training/, open data sets",
+        outweighs=verifier is not None, weights=weights,
+        fitted_on="held-out clusters and templates of training/, open data sets",
     )  # fmt: skip
     traps = [n for n in own if not pairs[n].same and pairs[n].source[-1] in FILES]
     scores = [
@@ -108,7 +109,7 @@ def calibrated(
     print(f"{passed / len(same):.3f} of {len(same)} same pairs, {FALSE_PASS} of {len(traps)} traps")
     return Calibration(
         encoder=draft.encoder, verifier=verifier, floor=floor, bar=bar, least=min(LEAST, bar),
-        margin=MARGIN, margin_chinese=MARGIN_CHINESE,
+        margin=MARGIN, margin_chinese=MARGIN_CHINESE, outweighs=draft.outweighs,
         weights=weights, fitted_on=draft.fitted_on,
     )  # fmt: skip
 

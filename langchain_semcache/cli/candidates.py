@@ -101,13 +101,10 @@ def _measured(core: Core, query: Query, verdict: Verdict) -> Seen:
     opinion = _opinion(core, text, stored)
     calibration, confidence = core.policy.calibration, verdict.confidence
     lacks = core.workplace.verifier is not None and opinion is None
-    refusal = core.policy.guard(text, stored)
     if confidence is None and calibration is not None and not lacks:
-        similarity = verdict.candidate.similarity
-        doubted = refusal is not None and not refusal.final
-        observed = Observed(text, stored, similarity, opinion, doubted=doubted)
+        observed = Observed(text, stored, verdict.candidate.similarity, opinion)
         confidence = calibration.probability(observed)
-    return Seen(verdict, refusal, opinion, confidence)
+    return Seen(verdict, core.policy.guard(text, stored), opinion, confidence)
 
 
 def _opinion(core: Core, text: str, stored: str) -> float | None:

@@ -56,7 +56,7 @@ def _screened(query: Query, chat: Context | None, candidate: Candidate, policy: 
     # Of a long question only what differs is shown to the guards, later.
     stored = candidate.entry.question
     refusal = None if query.windows else policy.guard(query.text, stored)
-    if refusal is not None and (refusal.final or not policy.weighs_doubt(query.text, stored)):
+    if refusal is not None and (refusal.final or not policy.may_outweigh(query.text, stored)):
         return Verdict(candidate, refusal.reason, refusal.detail)
     difference = None if chat is None else _other_chat(chat, candidate.entry)
     if difference is not None:
@@ -91,13 +91,7 @@ def _weighed(
             weighed[entry.id] = replace(verdict, reason=opinions.reason, detail=str(opinions.error))
             continue
         opinion = None if opinions is None else opinions[place]
-        observed = Observed(
-            query.text,
-            entry.question,
-            verdict.candidate.similarity,
-            opinion,
-            doubted=verdict.doubt is not None,
-        )
+        observed = Observed(query.text, entry.question, verdict.candidate.similarity, opinion)
         weighed[entry.id] = _confident(verdict, calibration.probability(observed), calibration.bar)
     return [weighed.get(verdict.candidate.entry.id, verdict) for verdict in verdicts]
 

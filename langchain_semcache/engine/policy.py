@@ -55,7 +55,7 @@ class Policy:
     verifies: bool = False
     budgeted: bool = False
 
-    def weighs_doubt(self, question: str, stored: str) -> bool:
+    def may_outweigh(self, question: str, stored: str) -> bool:
         """Whether confidence has the last word where the refusal of a guard is not final."""
         calibration = self.calibration
-        return calibration is not None and calibration.weighs_doubt(question, stored)
+        return calibration is not None and calibration.has_last_word(question, stored)

@@ -19,11 +19,11 @@ _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _EDGES = " \t\r\n.?!,;:。？！，；：…~、\"'"
 _SHORTEST_STEM = 3
 _LATIN = re.compile(r"[a-z]+")
+ARTICLES = frozenset({"a", "an", "the"})
 LIKE_WORDS = 0.6
 """From this share of common words on, what is not shared is the difference. Below it guards refuse
-as large a share of our own true pairs as of the traps for what only one question names."""
-
-ARTICLES = frozenset({"a", "an", "the"})
+as large a share of our own true pairs as of the traps for what only one question names
+(benchmarks/one_sided.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,7 @@ def reworded(question: Reading, stored: Reading) -> bool:
 def _units(reading: Reading) -> frozenset[str]:
     if not reading.has_han:
         return frozenset(reading.stems)
-    latin = (word for word in _LATIN.findall(reading.lower))
-    return frozenset(_HAN.findall(reading.lower)).union(latin)
+    return frozenset(_HAN.findall(reading.lower)).union(_LATIN.findall(reading.lower))
 
 
 @lru_cache(maxsize=64)

@@ -23,6 +23,9 @@ LEAST = 0.8
 FLOOR_SHARE = 0.005
 """Share of the same pairs that may lie below the floor."""
 
+FEWEST_TO_OUTWEIGH = 20
+"""Pairs of each label that guards refuse, but not finally; with fewer they have the last word."""
+
 BINS = 10
 FEW = 200
 ONE_SIDED = 0.1
@@ -78,8 +81,9 @@ def calibrate(
 ) -> Fitted:
     """Fit on one half of the pairs, choose floor, bar and least there, and try all on the other.
 
-    The weights are fitted on the pairs that the guards do not refuse finally: nothing else is ever
-    weighed in a cache. Shares are over all pairs of a label, those included that guards refuse.
+    The weights are fitted on what is weighed in a cache: the pairs that the guards let pass, and,
+    with a verifier and enough of them, those that they do not refuse finally. Shares are over all
+    pairs of a label, those included that guards refuse.
 
     Args:
         measured: Pairs with what was measured of them by the two models.
@@ -123,15 +127,16 @@ def _fit(
     max_false_pass: float,
     fitted_on: str,
 ) -> Calibration:
-    taught = [one for one in pairs if one.teaches]
-    open_to = [one for one in taught if one.refusal is None]
+    not_final = [one.pair.same for one in pairs if one.refusal is not None and one.teaches]
+    outweighs = min(sum(not_final), len(not_final) - sum(not_final)) >= FEWEST_TO_OUTWEIGH
+    open_to = [one for one in pairs if one.refusal is None or (outweighs and one.teaches)]
     if len({one.pair.same for one in open_to}) < 2:
         raise ConfigurationError(
             f"a calibration needs same and different pairs that the guards let pass: of "
             f"{len(pairs)} to fit on they let pass {sum(o.pair.same for o in open_to)} same and "
             f"{sum(not o.pair.same for o in open_to)} different ones"
         )
-    weights = fit([one.observed for one in taught], [one.pair.same for one in taught])
+    weights = fit([one.observed for one in open_to], [one.pair.same for one in open_to])
     draft = Calibration(
         encoder=encoder,
         verifier=verifier,
@@ -140,6 +145,7 @@ def _fit(
         least=0.0,
         # As they will be read back from the file: the bar must fit these and no others.
         weights={name: round(weight, 5) for name, weight in weights.items()},
+        outweighs=outweighs,
         fitted_on=fitted_on,
     )
     different = [one for one in pairs if not one.pair.same]

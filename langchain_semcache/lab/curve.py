@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,7 +156,7 @@ def sweep(
     Raises:
         ConfigurationError: All pairs have one label, so there is nothing to weigh up.
     """
-    judged = _guarded(score, calibration) if guards else _unguarded(score)
+    judged = _guarded(score, calibration) if guards else score
     same, different = (_scores(measured, judged, label) for label in (True, False))
     if not len(same) or not len(different):
         found, lacking = ("same", "different") if len(same) else ("different", "same")
@@ -179,7 +179,7 @@ def kinds(
     calibration: Calibration | None = None,
 ) -> list[Kind]:
     """The same for each kind of pair, the largest kind first; pairs without a kind are left out."""
-    judged = _guarded(score, calibration) if guards else _unguarded(score)
+    judged = _guarded(score, calibration) if guards else score
     groups: dict[str, list[Measured]] = {}
     for one in measured:
         if one.pair.kind:
@@ -194,11 +194,6 @@ def kinds(
 def _guarded(score: Score, calibration: Calibration | None) -> Score:
     """-1 for what is refused whatever the threshold."""
     return lambda one: score(one) if one.stands(calibration) else -1.0
-
-
-def _unguarded(score: Score) -> Score:
-    """As if no guard had ever said a word."""
-    return lambda one: score(replace(one, observed=replace(one.observed, doubted=False)))
 
 
 def _scores(measured: Sequence[Measured], score: Score, label: bool) -> NDArray[np.float64]:

@@ -53,7 +53,7 @@ class Measured:
             return True
         if calibration is None or self.refusal.final:
             return False
-        return calibration.weighs_doubt(self.pair.question, self.pair.stored)
+        return calibration.has_last_word(self.pair.question, self.pair.stored)
 
     @property
     def teaches(self) -> bool:
@@ -81,13 +81,7 @@ def measure(
             opinion = verifier.judge(pair.question, [pair.stored])[0] if verifier else None
             similarity = min(1.0, max(0.0, cosine))
             refusal = check(pair.question, pair.stored)
-            observed = Observed(
-                pair.question,
-                pair.stored,
-                similarity,
-                opinion,
-                doubted=refusal is not None and not refusal.final,
-            )
+            observed = Observed(pair.question, pair.stored, similarity, opinion)
             measured.append(Measured(pair, observed, refusal))
         if progress is not None:
             progress(len(measured))

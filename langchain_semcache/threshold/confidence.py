@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -33,12 +33,6 @@ UNTRIED_SIMILAR = 0.9
 UNTRIED_BAR = 0.9
 """Least confidence of a hit with a verifier whose probabilities nobody has compared with labels."""
 
-DOUBT = "doubt"
-"""The feature that says that a guard refused, but not finally."""
-
-FEWEST_DOUBTS = 20
-"""With fewer doubted pairs of either label nothing is learned of doubt, and guards stay final."""
-
 _RIDGE = 1.0
 _STEPS = 50
 _CONVERGED = 1e-8
@@ -59,6 +53,8 @@ class Calibration:
         weights: One number a feature, and "bias".
         margin, margin_chinese: How many times as many errors as expected an error budget reckons
             with, 1 or more: what comes in is not what it was fitted on.
+        outweighs: Whether confidence has the last word where the refusal of a guard is not final:
+            only if pairs of that kind were fitted on, and with a verifier.
         fitted_on: What it was fitted on, for the reader.
     """
 
@@ -70,6 +66,7 @@ class Calibration:
     weights: Mapping[str, float]
     margin: float = 1.0
     margin_chinese: float = 1.0
+    outweighs: bool = False
     fitted_on: str = ""
 
     def probability(self, observed: Observed) -> float:
@@ -86,13 +83,12 @@ class Calibration:
             total += self.weights.get(name, 0.0) * value
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
-    def weighs_doubt(self, question: str, stored: str) -> bool:
-        """Whether confidence has the last word where the refusal of a guard is not final.
+    def has_last_word(self, question: str, stored: str) -> bool:
+        """Whether confidence decides where the refusal of a guard is not final.
 
-        It takes a verifier, pairs of that kind in what was fitted on, and languages that were.
+        In languages that nothing was fitted on it never does.
         """
-        learned = self.verifier is not None and DOUBT in self.weights
-        return learned and not is_untried(question) and not is_untried(stored)
+        return self.outweighs and not is_untried(question) and not is_untried(stored)
 
     def prudent(self, question: str, confidence: float) -> float:
         """The confidence that an error budget reckons with, in [0, 1]."""
@@ -110,6 +106,7 @@ class Calibration:
             "least": self.least,
             "margin": self.margin,
             "margin_chinese": self.margin_chinese,
+            "outweighs": self.outweighs,
             "weights": {name: round(weight, 5) for name, weight in self.weights.items()},
             "fitted_on": self.fitted_on,
         }
@@ -142,8 +139,6 @@ def _read(record: Mapping[str, object]) -> Calibration:
     numbers = {str(name): float(weight) for name, weight in weights.items()}
     if not all(map(math.isfinite, numbers.values())):
         raise ValueError("a weight is not finite")
-    if numbers.get(DOUBT, 0.0) > 0:
-        raise ValueError(f"a weight of {DOUBT} that speaks for a hit")
     verifier = record["verifier"]
     return Calibration(
         encoder=str(record["encoder"]),
@@ -154,6 +149,7 @@ def _read(record: Mapping[str, object]) -> Calibration:
         weights=numbers,
         margin=_margin(record, "margin"),
         margin_chinese=_margin(record, "margin_chinese"),
+        outweighs=_outweighs(record, verifier),
         fitted_on=str(record.get("fitted_on", "")),
     )
 
@@ -202,9 +198,6 @@ def fit(
 ) -> dict[str, float]:
     """The weights of a logistic regression, by Newton's method with a small ridge.
 
-    Doubted pairs are left out, and there is no weight for doubt, where there are fewer than
-    `FEWEST_DOUBTS` of either label. Doubt never speaks for a pair: at most it says nothing.
-
     Args:
         observed: What was measured of each pair.
         right: Whether the stored answer was right for it.
@@ -213,30 +206,14 @@ def fit(
     Raises:
         ConfigurationError: All pairs have one label, so there is nothing to tell apart.
     """
-    counts = [1.0] * len(observed) if weights is None else weights
-    rows = list(zip(observed, right, counts, strict=True))
-    doubted = [is_right for one, is_right, _ in rows if one.doubted]
-    if min(sum(doubted), len(doubted) - sum(doubted)) < FEWEST_DOUBTS:
-        fitted = _fitted([row for row in rows if not row[0].doubted])
-        del fitted[DOUBT]
-        return fitted
-    fitted = _fitted(rows)
-    if fitted[DOUBT] > 0:
-        fitted = _fitted(
-            [(replace(one, doubted=False), label, count) for one, label, count in rows]
-        )
-    return fitted
-
-
-def _fitted(rows: Sequence[tuple[Observed, bool, float]]) -> dict[str, float]:
-    labels = np.array([right for _, right, _ in rows], dtype=np.float64)
+    labels = np.asarray(right, dtype=np.float64)
     if len(labels) == 0 or labels.min() == labels.max():
         raise ConfigurationError("a calibration needs pairs of both labels, right and wrong")
-    table = np.array([(*features(one), 1.0) for one, _, _ in rows], dtype=np.float64)
-    spread = table.std(axis=0)
+    rows = np.array([(*features(one), 1.0) for one in observed], dtype=np.float64)
+    spread = rows.std(axis=0)
     scale = np.where(spread > _SAME, spread, 1.0)
-    counts = np.array([count for _, _, count in rows], dtype=np.float64)
-    solution = _newton(table / scale, labels, counts) / scale
+    counts = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+    solution = _newton(rows / scale, labels, counts) / scale
     return dict(zip((*NAMES, "bias"), map(float, solution), strict=True))
 
 
@@ -262,6 +239,15 @@ def _margin(record: Mapping[str, object], name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value < math.inf:
         raise ValueError(f"{name} is {value!r}, expected a number from 1 up")
     return float(value)
+
+
+def _outweighs(record: Mapping[str, object], verifier: object) -> bool:
+    value = record.get("outweighs", False)
+    if not isinstance(value, bool):
+        raise ValueError(f"outweighs is {value!r}, expected true or false")
+    if value and verifier is None:
+        raise ValueError("outweighs is true, which takes a verifier")
+    return value
 
 
 def _share(record: Mapping[str, object], name: str) -> float:

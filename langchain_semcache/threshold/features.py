@@ -15,7 +15,6 @@ NAMES = (
     "chinese",
     "longer",
     "short",
-    "doubt",
 )
 """In the order of `features`."""
 
@@ -31,14 +30,12 @@ class Observed:
     Attributes:
         similarity: Cosine of their vectors, in [0, 1].
         opinion: The verifier's probability that one answer fits both; None without a verifier.
-        doubted: Whether a guard refused it, but not finally.
     """
 
     question: str
     stored: str
     similarity: float
     opinion: float | None = None
-    doubted: bool = False
 
 
 def features(observed: Observed) -> tuple[float, ...]:
@@ -56,7 +53,6 @@ def features(observed: Observed) -> tuple[float, ...]:
         chinese,
         abs(math.log((1 + len(ours)) / (1 + len(theirs)))),
         float(min(len(ours), len(theirs)) < _SHORT),
-        float(observed.doubted),
     )
 
 

@@ -83,16 +83,16 @@ class PairVerifier:
         if not np.isfinite(logits).all():
             raise VerifierUnavailable("the verifier returned NaN or infinite values")
         chances = 1 / (1 + np.exp(-logits))
-        mine = _letters(ours)
+        asked = _bare(question)
         return [
-            EQUAL if _letters(one) == mine else float(chance)
-            for one, chance in zip(theirs, chances, strict=True)
+            EQUAL if _bare(text) == asked else float(chance)
+            for text, chance in zip(stored, chances, strict=True)
         ]
 
 
-def _letters(read: TokenVectors) -> str:
-    """The text without case, spaces and marks at its end, as far as the pieces tell."""
-    return "".join(read.pieces).replace("▁", "").lower().rstrip(_ENDS)
+def _bare(text: str) -> str:
+    """The text without case, marks at its end, and all but one of each run of spaces."""
+    return " ".join(text.split()).casefold().rstrip(_ENDS) or text
 
 
 def _inputs(ours: TokenVectors, theirs: Sequence[TokenVectors]) -> Arrays:

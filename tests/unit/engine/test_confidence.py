@@ -138,10 +138,10 @@ class TestWhatOnlyOneQuestionNames:
     REWORDED = "unaccompanied minors, entry permitted"
     CLOSE = "Are children let in with a grown-up?"
 
-    def asked(self, tmp_path, question, says, weights):
+    def asked(self, tmp_path, question, says, outweighs=True):
         calibration = Calibration(
             encoder="scripted", verifier="says", floor=0.5, bar=0.6, least=0.4,
-            weights={"opinion": 1.0, "bias": 0.0, **weights},
+            weights={"opinion": 1.0, "bias": 0.0}, outweighs=outweighs,
         )  # fmt: skip
         file = tmp_path / "calibration.json"
         file.write_text(calibration.to_json(), "utf-8")
@@ -153,26 +153,26 @@ class TestWhatOnlyOneQuestionNames:
             return cache.lookup(Request(messages=question))
 
     def test_it_is_outweighed_by_confidence(self, tmp_path):
-        decision = self.asked(tmp_path, self.REWORDED, 0.95, {"doubt": -1.0})
+        decision = self.asked(tmp_path, self.REWORDED, 0.95)
         assert (decision.hit, decision.reason) == (True, Reason.SEMANTIC)
-        assert decision.confidence == pytest.approx(1 / (1 + 2.718281828 / 19), abs=1e-3)
+        assert decision.confidence == pytest.approx(0.95)
         (verdict,) = decision.verdicts
         assert (verdict.doubt, verdict.detail) == (Reason.POLARITY_DIFFERS, "negated on one side")
 
     def test_too_little_confidence_leaves_the_guards_reason(self, tmp_path):
-        decision = self.asked(tmp_path, self.REWORDED, 0.75, {"doubt": -1.0})
+        decision = self.asked(tmp_path, self.REWORDED, 0.55)
         assert (decision.hit, decision.reason) == (False, Reason.POLARITY_DIFFERS)
-        assert decision.detail.startswith("negated on one side; confidence 0.5")
+        assert decision.detail.startswith("negated on one side; confidence 0.550 < 0.6")
 
-    @pytest.mark.parametrize(("question", "weights"), [(CLOSE, {"doubt": -1.0}), (REWORDED, {})])
+    @pytest.mark.parametrize(("question", "outweighs"), [(CLOSE, True), (REWORDED, False)])
     def test_it_is_final_between_like_words_or_where_nothing_was_learned(
-        self, tmp_path, question, weights
+        self, tmp_path, question, outweighs
     ):
-        decision = self.asked(tmp_path, question, 0.999, weights)
+        decision = self.asked(tmp_path, question, 0.999, outweighs)
         assert (decision.hit, decision.reason) == (False, Reason.POLARITY_DIFFERS)
 
     def test_two_named_things_are_final_in_any_words(self, tmp_path):
         question = "minors unaccompanied: entry permitted for 3"
         self.STORED = "Are 5 children let in on their own?"
-        decision = self.asked(tmp_path, question, 0.999, {"doubt": -1.0})
+        decision = self.asked(tmp_path, question, 0.999)
         assert (decision.hit, decision.reason) == (False, Reason.NUMBERS_DIFFER)

@@ -25,6 +25,7 @@ def pair() -> Make:
         *,
         opinion: float | None = None,
         refused: bool = False,
+        final: bool = True,
         question: str = "",
         stored: str = "",
         kind: str = "",
@@ -34,7 +35,7 @@ def pair() -> Make:
         return Measured(
             Pair(asked, known, same, kind),
             Observed(asked, known, similarity, opinion),
-            Refusal(Reason.NUMBERS_DIFFER, "") if refused else None,
+            Refusal(Reason.NUMBERS_DIFFER, "", final=final) if refused else None,
         )
 
     return make

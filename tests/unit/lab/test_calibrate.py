@@ -179,3 +179,27 @@ def test_a_wish_that_does_not_hold_on_other_pairs_is_said(pair) -> None:
     assert made.fitting.false_pass <= 0.05
     assert made.held_out.false_pass > 0.5
     assert any("than wished" in warning for warning in made.warnings)
+
+
+@pytest.mark.parametrize(("different", "outweighs"), [(60, True), (30, False)])
+def test_guards_are_outweighed_where_enough_of_such_pairs_were_fitted_on(
+    pair, different, outweighs
+) -> None:
+    """Half of the pairs are fitted on, and 20 of each label are enough."""
+    clear = [pair(n % 2 == 0, 0.9 if n % 2 == 0 else 0.4, opinion=0.5) for n in range(200)]
+    judged = {"opinion": 0.9, "refused": True, "final": False}
+    doubtful = [pair(n < 60, 0.8, **judged) for n in range(60 + different)]
+    made = calibrate([*clear, *doubtful], **MODELS | {"verifier": "v"})
+    assert made.calibration.outweighs is outweighs
+
+
+def test_what_is_never_outweighed_teaches_nothing(pair) -> None:
+    clear = [pair(n % 2 == 0, 0.9 if n % 2 == 0 else 0.4, opinion=0.5) for n in range(200)]
+    final = [pair(n % 2 == 0, 0.4, opinion=0.9, refused=True) for n in range(200)]
+    few = [pair(True, 0.4, opinion=0.9, refused=True, final=False) for _ in range(200)]
+    weights = calibrate(clear, **MODELS | {"verifier": "v"}).calibration.weights
+    for others in (final, few):
+        made = calibrate([*clear, *others], **MODELS | {"verifier": "v"}).calibration
+        assert not made.outweighs
+        assert set(made.weights) == set(weights)
+        assert made.weights["similarity"] > 0

@@ -106,18 +106,17 @@ class Sure:
 
 
 def test_a_pair_stands_as_it_would_in_a_cache():
-    """Where a guard has no last word, a calibration that has learned of doubt has it."""
+    """Where a guard has no last word, a calibration may have it."""
     asked = "unaccompanied minors, entry permitted"
     doubtful = "Are children let in without a grown-up?"
     encoder = ScriptedEncoder({asked: 1.0, doubtful: 0.9})
     learned = Calibration(
         encoder="scripted", verifier="sure", floor=0.5, bar=0.6, least=0.5,
-        weights={"opinion": 1.0, "doubt": -1.0, "bias": 0.0},
+        weights={"opinion": 1.0, "bias": 0.0}, outweighs=True,
     )  # fmt: skip
-    never = replace(learned, weights={"opinion": 1.0, "bias": 0.0})
+    never = replace(learned, outweighs=False)
     (one,) = measure([Pair(asked, doubtful, same=True)], encoder, Sure())
     assert one.refusal is not None
-    assert one.observed.doubted
     assert one.teaches
     assert [one.stands(which) for which in (learned, never, None)] == [True, False, False]
     (alone,) = measure([Pair(asked, doubtful, same=True)], encoder)

@@ -116,66 +116,40 @@ def test_nothing_ships_for_models_that_nobody_knows():
     assert shipped("nobody's encoder", "nobody's verifier") is None
 
 
-def doubting(**weights):
-    return replace(CALIBRATION, weights={**CALIBRATION.weights, **weights})
-
-
 @pytest.mark.parametrize(
-    ("question", "verifier", "weights", "weighs"),
+    ("question", "outweighs", "decides"),
     [
-        ("Can I go without a visa?", "v", {"doubt": -1.0}, True),
-        ("没有发票还能退货吗", "v", {"doubt": -1.0}, True),
-        ("Can I go without a visa?", None, {"doubt": -1.0}, False),
-        ("Can I go without a visa?", "v", {}, False),
-        ("Wann ist geöffnet?", "v", {"doubt": -1.0}, False),
-        ("いつ開きますか", "v", {"doubt": -1.0}, False),
+        ("Can I go without a visa?", True, True),
+        ("没有发票还能退货吗", True, True),
+        ("Can I go without a visa?", False, False),
+        ("Wann ist geöffnet?", True, False),
+        ("いつ開きますか", True, False),
     ],
 )
-def test_doubt_is_weighed_by_who_learned_what_it_is_worth(question, verifier, weights, weighs):
-    calibration = replace(doubting(**weights), verifier=verifier)
-    assert calibration.weighs_doubt(question, "visa-free entry") is weighs
-    assert calibration.weighs_doubt("visa-free entry", question) is weighs
+def test_confidence_has_the_last_word_where_it_was_learned(question, outweighs, decides):
+    calibration = replace(CALIBRATION, outweighs=outweighs)
+    assert calibration.has_last_word(question, "visa-free entry") is decides
+    assert calibration.has_last_word("visa-free entry", question) is decides
 
 
-def test_a_doubt_makes_less_sure():
-    calibration = doubting(doubt=-1.0)
-    clear = calibration.probability(Observed("a b", "c d", 0.8, 0.9))
-    doubted = calibration.probability(Observed("a b", "c d", 0.8, 0.9, doubted=True))
-    assert doubted < clear
-
-
-def labelled(doubted_same, doubted_different):
-    """A hundred of each label that no guard refused, and some that one did."""
-    clear = [(Observed("a b", "c d", 0.9 if same else 0.2, 0.5), same) for same in (True, False)]
-    same = (Observed("a b", "c d", 0.9, 0.5, doubted=True), True)
-    different = (Observed("a b", "c d", 0.9, 0.5, doubted=True), False)
-    rows = clear * 100 + [same] * doubted_same + [different] * doubted_different
-    return [one for one, _ in rows], [label for _, label in rows]
+def test_a_file_says_whether_guards_may_be_outweighed(tmp_path):
+    file = tmp_path / "calibration.json"
+    file.write_text(replace(CALIBRATION, outweighs=True).to_json(), "utf-8")
+    assert load(file).outweighs
+    record = json.loads(file.read_text("utf-8"))
+    del record["outweighs"]
+    file.write_text(json.dumps(record), "utf-8")
+    assert not load(file).outweighs
 
 
 @pytest.mark.parametrize(
-    ("same", "different", "learned"),
-    [(20, 40, True), (19, 40, False), (40, 19, False), (0, 0, False)],
+    "change", [{"outweighs": "yes"}, {"outweighs": 1}, {"outweighs": True, "verifier": None}]
 )
-def test_of_a_few_doubted_pairs_nothing_is_learned(same, different, learned):
-    weights = fit(*labelled(same, different))
-    assert ("doubt" in weights) is learned
-    if learned:
-        assert weights["doubt"] < 0
-    else:
-        assert weights == fit(*labelled(0, 0))
+def test_what_makes_no_sense_of_outweighing_is_refused(change):
+    record = {**json.loads(CALIBRATION.to_json()), **change}
+    with pytest.raises(ConfigurationError, match="outweighs"):
+        Calibration.from_json(json.dumps(record), name="mine.json")
 
 
-def test_doubt_never_speaks_for_a_pair():
-    pairs, right = labelled(0, 0)
-    speaking = [Observed("a b", "c d", 0.2, 0.5, doubted=True)] * 60
-    weights = fit([*pairs, *speaking], [*right, *[True] * 40, *[False] * 20])
-    assert weights["doubt"] == 0
-    with pytest.raises(ConfigurationError, match="doubt"):
-        Calibration.from_json(doubting(doubt=0.1).to_json(), name="mine.json")
-
-
-def test_a_file_keeps_what_doubt_is_worth(tmp_path):
-    file = tmp_path / "calibration.json"
-    file.write_text(doubting(doubt=-0.75).to_json(), "utf-8")
-    assert load(file).weights["doubt"] == -0.75
+def test_an_uncalibrated_verifier_outweighs_no_guard():
+    assert not as_it_is("e", "v", floor=0.7).has_last_word("a visa", "visas")

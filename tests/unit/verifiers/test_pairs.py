@@ -110,3 +110,22 @@ def test_a_forked_child_judges_the_same_with_a_session_of_its_own(verifier):
 
 def test_verifiers_share_one_session(verifier):
     assert PairVerifier(OnnxEncoder())._session.get() is verifier._session.get()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("How do I reset my password?", "how do i reset my password"),
+        ("怎么重置密码？", "怎么重置密码"),
+        ("send  me 🍎", "Send me 🍎!"),
+    ],
+)
+def test_only_case_spaces_and_closing_marks_make_no_difference(verifier, one, other):
+    assert verifier.judge(one, [other, one]) == [pairs.EQUAL, pairs.EQUAL]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("send me 🍎", "send me 🍌"), ("a part", "apart"), ("?", "!"), ("x²", "x2")]
+)
+def test_what_the_tokenizer_takes_for_the_same_is_not(verifier, one, other):
+    assert verifier.judge(one, [other])[0] != pairs.EQUAL
