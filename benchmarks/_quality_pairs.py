@@ -12,12 +12,15 @@ from _quality_data import LARGE, PairFile, pair_files
 from _quality_setup import Mask, Row, Setup, percent, share
 from numpy.typing import NDArray
 
+from langchain_semcache.lab.curve import by_confidence
 from langchain_semcache.lab.pairs import Measured, measure
+from langchain_semcache.threshold.confidence import Calibration
 
 TRAPS = 0.05
 """Share of the traps that a fixed bar may serve, where it is tuned."""
 
 OLD_BAR = 0.9
+HIGH = 0.9
 BARS = np.arange(0.5, 1.0005, 0.001)
 
 ONE, OWN = "cosine, one bar", "cosine, own bar"
@@ -28,12 +31,13 @@ METHODS = (ONE, OWN, PLAIN, GUARDED, EFFECT, DEFAULT, UNGUARDED)
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The reported rows of a file, and which of them each method serves."""
+    """The reported rows of a file, which of them each method serves, and a remark."""
 
     name: str
     same: Mask
     kinds: Sequence[str]
     served: Mapping[str, Mask]
+    ranked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ def run(setup: Setup) -> tuple[list[str], list[Row], list[str]]:
     notes = [
         f"One bar for all files: {bar:.3f}. Labels of QQP, LCQMC and AFQMC are noisy.",
         *(_effect_told(total) for total in judged[-2:]),
+        *(one.ranked for one in judged if one.ranked),
         gptcache.NOT_RUN,
     ]
     return ["file", "kind", "rate", "n", *methods], rows, notes
@@ -94,15 +99,45 @@ def _judged(setup: Setup, file: PairFile, bar: float, tuning: Tuning | None) -> 
     own = tuned([tuning]) if tuning is not None else float("inf")
     similar = _similarity(measured)
     stands = np.array([one.stands(None) for one in measured])
-    weighed = np.array([one.stands(setup.calibration()) for one in measured])
     sure = _sure(setup, measured)
+    calibration = setup.calibration()
+    weighed = np.array([one.stands(calibration) for one in measured])
     served = {ONE: similar >= bar, PLAIN: similar >= OLD_BAR}
     if own < float("inf"):
         served[OWN] = similar >= own
     served |= {GUARDED: served[PLAIN] & stands, DEFAULT: sure & weighed, UNGUARDED: sure}
     served |= _gptcache(setup, file)
     same = np.array([pair.same for pair in file.odd])
-    return Judged(file.name, same, [pair.kind for pair in file.odd], served)
+    ranked = ""
+    if calibration is not None and 0 < same.sum() < len(same):
+        ranked = _ranked(file.name, measured, same, calibration)
+    return Judged(file.name, same, [pair.kind for pair in file.odd], served, ranked)
+
+
+def _ranked(name: str, measured: Sequence[Measured], same: Mask, calibration: Calibration) -> str:
+    """How well each score ranks the pairs, and whether high confidence comes true."""
+    score = by_confidence(calibration)
+    confidence = np.array([score(one) if one.stands(calibration) else 0.0 for one in measured])
+    scores = {"similarity": _similarity(measured), "confidence": confidence}
+    if all(one.observed.opinion is not None for one in measured):
+        scores["opinion"] = np.array([one.observed.opinion for one in measured])
+    areas = ", ".join(f"{key} {area(values, same):.3f}" for key, values in scores.items())
+    told = f"{name}: area under the curve by {areas}"
+    if (high := confidence >= HIGH).any():
+        wrong, expected = 1 - same[high].mean(), 1 - confidence[high].mean()
+        told += (
+            f"; of {int(high.sum())} pairs given {HIGH:g} or more {100 * wrong:.1f} % are labelled "
+            f"different, where {100 * expected:.1f} % are expected"
+        )
+    return f"{told}."
+
+
+def area(scores: NDArray[np.float64], same: Mask) -> float:
+    """Share of the couples of a same and a different pair that a score puts in order; ties half."""
+    different = np.sort(scores[~same])
+    below = np.searchsorted(different, scores[same], side="left")
+    up_to = np.searchsorted(different, scores[same], side="right")
+    return float((below + up_to).mean() / (2 * len(different)))
 
 
 def _sure(setup: Setup, measured: Sequence[Measured]) -> Mask:

@@ -16,6 +16,7 @@ import _quality_cost as cost
 import _quality_gptcache as gptcache
 import _quality_pairs as pairs
 import _quality_streams as streams
+import one_sided
 import quality
 from _quality_data import Pool, Stream, pair_files
 from _quality_setup import RememberingEncoder, RememberingVerifier, Setup, mean, share, table
@@ -23,6 +24,7 @@ from _quality_setup import RememberingEncoder, RememberingVerifier, Setup, mean,
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.encoders import TokenizerHashEncoder
 from langchain_semcache.threshold.confidence import Calibration
+from training.data import Pair
 
 
 class ByTopic:
@@ -221,3 +223,26 @@ def test_every_part_runs_and_writes_its_counts(data, capsys):
 def test_a_part_that_cannot_run_says_why(setup, capsys):
     assert quality.run(["pairs"], setup) == {}
     assert "not run: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("scores", "area"),
+    [([0.9, 0.8, 0.2, 0.1], 1.0), ([0.1, 0.2, 0.8, 0.9], 0.0), ([0.5, 0.5, 0.5, 0.5], 0.5)],
+)
+def test_the_area_is_the_share_of_couples_in_order(scores, area):
+    same = np.array([True, True, False, False])
+    assert pairs.area(np.array(scores), same) == area
+
+
+def test_refusals_are_counted_by_who_names_the_difference():
+    found = one_sided.counted(
+        [
+            Pair("without a visa", "visa-free entry", True, "", "g", "own_en_a"),
+            Pair("for 3 people", "the price for 5 children", False, "", "g", "own_en_a"),
+            Pair("没有发票能退吗", "有发票能退吗", False, "", "g", "own_zh_a"),
+        ]
+    )
+    assert found["English", "other", True, "one-sided"] == 1
+    assert found["English", "other", False, "each names another"] == 1
+    assert found["Chinese", "like", False, "one-sided"] == 1
+    assert sum(found.values()) == 6
