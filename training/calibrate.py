@@ -102,11 +102,23 @@ def calibrated(
     ]
     bar = round(bar_for(scores, FALSE_PASS), 3)
     same = [n for n in own if pairs[n].same and pairs[n].source[-1] in FILES]
-    passed = sum(
-        measured[n].stands(draft) and draft.probability(measured[n].observed) >= bar for n in same
-    )
+    near = [n for n in range(len(pairs)) if family(pairs[n].source) == "neighbours"]
+
+    def served(places: list[int]) -> float:
+        """The share of these that a cache would serve."""
+        passing = [
+            measured[n].observed.similarity >= floor
+            and measured[n].stands(draft)
+            and draft.probability(measured[n].observed) >= bar
+            for n in places
+        ]
+        return sum(passing) / len(passing)
+
     print(f"{verifier}: floor {floor}, bar {bar}; of our own held-out clusters it serves")
-    print(f"{passed / len(same):.3f} of {len(same)} same pairs, {FALSE_PASS} of {len(traps)} traps")
+    print(
+        f"{served(same):.3f} of {len(same)} same pairs, {served(traps):.3f} of {len(traps)} traps"
+    )
+    print(f"and {served(near):.3f} of {len(near)} nearest questions of other clusters")
     return Calibration(
         encoder=draft.encoder, verifier=verifier, floor=floor, bar=bar, least=min(LEAST, bar),
         margin=MARGIN, margin_chinese=MARGIN_CHINESE, outweighs=draft.outweighs,

@@ -30,6 +30,9 @@ CAPS = {
 }  # fmt: skip
 """Rows taken at most of sets whose style is narrow: otherwise they are what is learned."""
 
+CLOSE = 0.65
+"""Cosine of two questions from which on they may be the same, though nobody said so."""
+
 HELD_OUT = ("spider_dev", "cspider")
 """Databases that the training questions do not speak of."""
 
@@ -93,11 +96,11 @@ def own_clusters(weight: float = 1.0) -> Iterator[Pair]:
             )
 
 
-def neighbours(encoder: OnnxEncoder, closest: float = 0.8, weight: float = 0.5) -> Iterator[Pair]:
-    """Questions of our own, each with the nearest of another cluster on its side of the split.
+def neighbours(encoder: OnnxEncoder, count: int = 2, weight: float = 0.7) -> Iterator[Pair]:
+    """Questions of our own, each with the nearest of other clusters on its side of the split.
 
     This is what most candidates of a cache are: no trap that somebody thought of, and no stranger.
-    Nearer than `closest` some are the same question, asked in two clusters.
+    From `CLOSE` on some are the same question, asked in two clusters, and are left out.
     """
     asked: dict[str, tuple[str, str]] = {}
     for pair in own_clusters():
@@ -115,11 +118,12 @@ def neighbours(encoder: OnnxEncoder, closest: float = 0.8, weight: float = 0.5) 
         for number, text in enumerate(texts):
             group, source = asked[text]
             likeness = vectors @ vectors[number]
-            likeness[(groups == group) | (likeness > closest)] = -1.0
-            nearest = texts[int(likeness.argmax())]
-            yield Pair(
-                text, nearest, False, "neighbour", group, f"neighbours_{source[4:6]}", weight
-            )
+            likeness[(groups == group) | (likeness > CLOSE)] = -1.0
+            for place in np.argsort(likeness)[::-1][:count]:
+                yield Pair(
+                    text, texts[place], False, "neighbour", group, f"neighbours_{source[4:6]}",
+                    weight,
+                )  # fmt: skip
 
 
 def with_typos(pairs: list[Pair], share: float, seed: int = 0) -> Iterator[Pair]:

@@ -118,7 +118,8 @@ def gathered(args):
     own = [pair for pair in valid if pair.source.startswith("own")]
     others = [pair for pair in valid if not pair.source.startswith("own")]
     dice = random.Random(args.seed)
-    train = [p for p in train if p.source.startswith("own") or dice.random() < args.others]
+    ours = ("own", "neighbours")
+    train = [p for p in train if p.source.startswith(ours) or dice.random() < args.others]
     train += [*data.with_typos(train, args.typos, args.seed), *data.strangers(train, 3000)]
     return train, own[:5000] + others[:4000]
 
