@@ -26,13 +26,23 @@ if TYPE_CHECKING:
         VerifierUnavailable,
     )
     from langchain_semcache.langchain import SemanticCache
-    from langchain_semcache.records import Decision, Entry, Reason, Request, Response, StoreResult
+    from langchain_semcache.records import (
+        Conditions,
+        Decision,
+        Entry,
+        Reason,
+        Request,
+        Response,
+        StoreResult,
+    )
+    from langchain_semcache.tenancy import tenant
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AsyncSemcache",
     "BackendError",
+    "Conditions",
     "ConfigurationError",
     "CorruptEntry",
     "CorruptWeights",
@@ -53,13 +63,23 @@ __all__ = [
     "StoreLocked",
     "StoreResult",
     "VerifierUnavailable",
+    "tenant",
 ]
 
 _MODULES = {
     "client": ("AsyncSemcache", "Semcache", "Stats"),
     "config": ("SemcacheConfig",),
     "langchain": ("SemanticCache",),
-    "records": ("Decision", "Entry", "Reason", "Request", "Response", "StoreResult"),
+    "records": (
+        "Conditions",
+        "Decision",
+        "Entry",
+        "Reason",
+        "Request",
+        "Response",
+        "StoreResult",
+    ),
+    "tenancy": ("tenant",),
     "errors": (
         "BackendError",
         "ConfigurationError",

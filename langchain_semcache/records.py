@@ -43,7 +43,9 @@ class Reason(StrEnum):
     TIME_DIFFERS = "time_differs"
     SCOPE_DIFFERS = "scope_differs"
     INSTRUCTION_DIFFERS = "instruction_differs"
+    TOO_OLD = "too_old"
     # Why only the exact path was open to this request.
+    EXACT_WANTED = "exact_wanted"
     EMPTY_QUESTION = "empty_question"
     NOT_A_QUESTION = "not_a_question"
     TOOL_HISTORY = "tool_history"
@@ -134,6 +136,23 @@ class Request:
     tenant: str = ""
     namespace: str = ""
     surface: str = "core"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """What one caller asks of a hit beyond the settings: it can be made stricter, never looser.
+
+    Attributes:
+        max_age: Serve nothing that was stored longer ago; 0 serves nothing at all.
+        min_similarity: Serve nothing that is less alike.
+        min_confidence: Serve nothing that is less likely to be right.
+        exact: Serve only what was asked in these very words.
+    """
+
+    max_age: timedelta | None = None
+    min_similarity: float = 0.0
+    min_confidence: float = 0.0
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from langchain_semcache.engine.workplace import ADMINISTRATION_SECONDS
 from langchain_semcache.events import EventSink
 from langchain_semcache.ports import Encoder, EntryIndex, Verifier
 from langchain_semcache.records import (
+    Conditions,
     Decision,
     Entry,
     Feedback,
@@ -67,18 +68,20 @@ class AsyncSemcache(Client):
         )
         return cls(await asyncio.to_thread(opening))
 
-    async def lookup(self, request: Asked) -> Decision:
+    async def lookup(self, request: Asked, *, conditions: Conditions | None = None) -> Decision:
         """See `Semcache.lookup`."""
         stages: dict[str, float] = {}
         started = self._clock()
-        decision = await self._driver.run(lambda: self._plan_lookup(request, stages), stages)
+        decision = await self._driver.run(
+            lambda: self._plan_lookup(request, stages, conditions), stages
+        )
         return self._looked_up(decision, stages, started)
 
-    async def explain(self, request: Request) -> Decision:
+    async def explain(self, request: Request, *, conditions: Conditions | None = None) -> Decision:
         """See `Semcache.explain`."""
         stages: dict[str, float] = {}
         decision = await self._driver.run(
-            lambda: self._plan_lookup(request, stages, explain=True), stages
+            lambda: self._plan_lookup(request, stages, conditions, explain=True), stages
         )
         decision.stages.update(stages)
         return decision

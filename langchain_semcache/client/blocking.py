@@ -21,6 +21,7 @@ from langchain_semcache.engine.workplace import ADMINISTRATION_SECONDS
 from langchain_semcache.events import EventSink
 from langchain_semcache.ports import Encoder, EntryIndex, Verifier
 from langchain_semcache.records import (
+    Conditions,
     Decision,
     Entry,
     Feedback,
@@ -76,17 +77,22 @@ class Semcache(Client):
             build(config, encoder=encoder, verifier=verifier, index=index, clock=clock, sinks=sinks)
         )
 
-    def lookup(self, request: Asked) -> Decision:
-        """The stored answer to this request, or the reason why there is none."""
+    def lookup(self, request: Asked, *, conditions: Conditions | None = None) -> Decision:
+        """The stored answer to this request, or the reason why there is none.
+
+        `conditions` are what this one caller asks of a hit beyond the settings.
+        """
         stages: dict[str, float] = {}
         started = self._clock()
-        decision = self._driver.run(self._plan_lookup(request, stages), stages)
+        decision = self._driver.run(self._plan_lookup(request, stages, conditions), stages)
         return self._looked_up(decision, stages, started)
 
-    def explain(self, request: Request) -> Decision:
+    def explain(self, request: Request, *, conditions: Conditions | None = None) -> Decision:
         """What `lookup` would decide, with every candidate judged; serves and changes nothing."""
         stages: dict[str, float] = {}
-        decision = self._driver.run(self._plan_lookup(request, stages, explain=True), stages)
+        decision = self._driver.run(
+            self._plan_lookup(request, stages, conditions, explain=True), stages
+        )
         decision.stages.update(stages)
         return decision
 

@@ -26,6 +26,7 @@ from langchain_semcache.events import (
 from langchain_semcache.guards import volatile
 from langchain_semcache.ports import SupportsDescribe
 from langchain_semcache.records import (
+    Conditions,
     Decision,
     Feedback,
     Reason,
@@ -74,16 +75,22 @@ class Client:
         return self._core
 
     def _plan_lookup(
-        self, request: Asked, stages: dict[str, float], *, explain: bool = False
+        self,
+        request: Asked,
+        stages: dict[str, float],
+        conditions: Conditions | None = None,
+        *,
+        explain: bool = False,
     ) -> Flow[Decision]:
         resolved = self._resolve(request, stages)
+        policy = self._core.policy if conditions is None else self._core.policy.under(conditions)
         if self._accounts is not None and not explain:
             self._accounts.observe(resolved.scope.namespace)
         if resolved.cacheable is not None:
             return _decided(Decision(hit=False, reason=resolved.cacheable))
         if explain:
-            return flow.explain(resolved.scope, resolved.query, self._core.policy)
-        return flow.lookup(resolved.scope, resolved.query, self._core.policy)
+            return flow.explain(resolved.scope, resolved.query, policy)
+        return flow.lookup(resolved.scope, resolved.query, policy)
 
     def _plan_store(
         self,

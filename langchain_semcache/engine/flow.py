@@ -57,14 +57,16 @@ def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
     asked = entry_id(scope, query)
     exact = yield from asking.fetch(asked)
     trouble: Failure | None = exact if isinstance(exact, Failure) else None
-    if isinstance(exact, Entry):
+    too_old = isinstance(exact, Entry) and policy.is_too_old(exact)
+    if isinstance(exact, Entry) and not too_old:
         response = _decoded(exact, policy.codec)
         if isinstance(response, Response):
             return _hit(Verdict(Candidate(exact, 1.0), Reason.EXACT), response, policy)
         trouble = response
     query = policy.refine(query)
     if query.exact_only is not None:
-        return _miss(trouble.reason if trouble else query.exact_only, query, trouble=trouble)
+        reason = Reason.TOO_OLD if too_old else query.exact_only
+        return _miss(trouble.reason if trouble else reason, query, trouble=trouble)
     if trouble is not None and trouble.reason is not Reason.CORRUPT_ENTRY:
         return _miss(trouble.reason, query, trouble=trouble)
     verdicts = yield from judging.verdicts(query, policy)

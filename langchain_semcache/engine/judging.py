@@ -53,6 +53,8 @@ def _screened(query: Query, chat: Context | None, candidate: Candidate, policy: 
     if not _near(candidate, policy):
         detail = f"similarity {candidate.similarity:.3f} < {policy.similarity_threshold:g}"
         return Verdict(candidate, Reason.BELOW_THRESHOLD, detail)
+    if policy.is_too_old(candidate.entry):
+        return Verdict(candidate, Reason.TOO_OLD, "stored longer ago than the caller allows")
     # Of a long question only what differs is shown to the guards, later.
     stored = candidate.entry.question
     refusal = None if query.windows else policy.guard(query.text, stored)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Protocol, Self
 
 from langchain_semcache.guards import Refusal
-from langchain_semcache.records import Query
+from langchain_semcache.records import Conditions, Entry, Query, Reason
 from langchain_semcache.responses import ResponseCodec
 from langchain_semcache.threshold.confidence import Calibration
 
@@ -26,6 +27,10 @@ def _as_it_is(query: Query) -> Query:
     return query
 
 
+def _exactly(query: Query) -> Query:
+    return replace(query, exact_only=query.exact_only or Reason.EXACT_WANTED)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """The numbers and rules of a lookup.
@@ -42,6 +47,7 @@ class Policy:
         budgeted: Whether an error budget has the last word.
         codec: How responses are written down.
         now: Seconds since the epoch.
+        max_age: Nothing is served that was stored longer ago.
     """
 
     similarity_threshold: float
@@ -54,6 +60,33 @@ class Policy:
     calibration: Calibration | None = None
     verifies: bool = False
     budgeted: bool = False
+    max_age: timedelta | None = None
+
+    def under(self, conditions: Conditions) -> Self:
+        """The policy for one caller, who can ask for more than the settings and not for less."""
+        refine, calibration = self.refine, self.calibration
+        if conditions.exact:
+            refine = _exactly
+        if calibration is not None:
+            calibration = replace(calibration, bar=max(calibration.bar, conditions.min_confidence))
+        least = max(self.similarity_threshold, conditions.min_similarity)
+        if calibration is None:
+            # Without a calibration the similarity is all the confidence there is.
+            least = max(least, conditions.min_confidence)
+        return replace(
+            self,
+            refine=refine,
+            calibration=calibration,
+            similarity_threshold=least,
+            max_age=conditions.max_age,
+        )
+
+    def is_too_old(self, entry: Entry) -> bool:
+        """Whether the caller wants something fresher; age 0 is too old where none is allowed."""
+        if self.max_age is None:
+            return False
+        age = self.now() - entry.created_at
+        return age > self.max_age.total_seconds() or not self.max_age
 
     def may_outweigh(self, question: str, stored: str) -> bool:
         """Whether confidence has the last word where the refusal of a guard is not final."""

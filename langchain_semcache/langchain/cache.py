@@ -16,10 +16,10 @@ from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.errors import ConfigurationError, CorruptEntry
 from langchain_semcache.events import EventSink
 from langchain_semcache.langchain.generations import Unstorable, to_generations, to_response
-from langchain_semcache.langchain.tenancy import current_tenant
 from langchain_semcache.langchain.wire import request_of
 from langchain_semcache.ports import Encoder, EntryIndex, Verifier
 from langchain_semcache.records import Request
+from langchain_semcache.tenancy import current_tenant
 
 ADAPTER = "langchain"
 

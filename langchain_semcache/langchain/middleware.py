@@ -22,8 +22,8 @@ from langchain_semcache.langchain.agent_calls import (
 )
 from langchain_semcache.langchain.cache import SemanticCache
 from langchain_semcache.langchain.generations import Unstorable
-from langchain_semcache.langchain.tenancy import current_tenant
 from langchain_semcache.records import Decision, Response
+from langchain_semcache.tenancy import current_tenant
 from langchain_semcache.ttl import UNSET, Unset, checked_ttl
 
 try:

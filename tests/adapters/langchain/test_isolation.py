@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, create_model
 
 from langchain_semcache import Request, Response, SchemaMismatch, SemanticCache
 from langchain_semcache.langchain import tenant
-from langchain_semcache.langchain.tenancy import current_tenant
+from langchain_semcache.tenancy import current_tenant
 from langchain_semcache.testing.fakes import ScriptedEncoder
 from tests.adapters.langchain.conftest import PARAPHRASE, QUESTION
 from tests.adapters.langchain.models import CompletionModel, ScriptedModel, done
