@@ -190,7 +190,7 @@ class SemcacheConfig(_Settings):
     def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
         """The settings for `repr`, without the password that a URL may carry."""
         for name, value in super().__repr_args__():
-            yield name, _USER.sub("//***@", value) if isinstance(value, str) else value
+            yield name, without_password(value) if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _key_needs_a_server(self) -> Self:
@@ -240,6 +240,11 @@ class SemcacheConfig(_Settings):
             return cls.model_validate(settings)
         except ValidationError as error:
             raise ConfigurationError(_one_line(error, cls)) from error
+
+
+def without_password(text: str) -> str:
+    """The text, without what URLs in it say of users and passwords."""
+    return _USER.sub("//***@", text)
 
 
 def _one_line(error: ValidationError, config: type[BaseModel]) -> str:

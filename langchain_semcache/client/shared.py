@@ -41,8 +41,8 @@ from langchain_semcache.ttl import Unset, checked_ttl
 
 Result = TypeVar("Result")
 
-Asked: TypeAlias = Request | Callable[[], Request] | Resolved
-"""A request, how to make one (the async client does so on a worker thread), or what became of it.
+Asked: TypeAlias = Request | Resolved | Callable[[], Request | Resolved]
+"""A request, what became of it, or how to make either (the async client does so on a worker).
 
 A call that is looked up and stored is resolved once: whoever asks the model may change the request
 on the way, and the reply would land under another key.
@@ -117,7 +117,8 @@ class Client:
         if isinstance(request, Resolved):
             return request
         started = self._clock()
-        resolved = self._core.resolve(request() if callable(request) else request)
+        made = request() if callable(request) else request
+        resolved = made if isinstance(made, Resolved) else self._core.resolve(made)
         stages["resolve"] = self._clock() - started
         return resolved
 

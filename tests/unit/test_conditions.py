@@ -46,9 +46,7 @@ def ask(cache: Semcache, colour: str, text: str = TEXTS[0], **conditions: object
 def near(cache: Semcache) -> str:
     """A text that hits by meaning, where nobody asks for more."""
     return next(
-        text
-        for text in TEXTS[1:]
-        if cache.lookup(Request(messages=text)).reason is Reason.SEMANTIC
+        text for text in TEXTS[1:] if cache.lookup(Request(messages=text)).reason is Reason.SEMANTIC
     )
 
 
@@ -56,9 +54,7 @@ def near(cache: Semcache) -> str:
     ("passed", "allowed", "hit"),
     [(10, 10, True), (10, 9.5, False), (0, 0, False), (0, 1, True), (10, 3600, True)],
 )
-def test_nothing_older_is_served_than_the_caller_allows(
-    cache, clock, colour, passed, allowed, hit
-):
+def test_nothing_older_is_served_than_the_caller_allows(cache, clock, colour, passed, allowed, hit):
     other = near(cache)
     clock.advance(passed)
     for text in (TEXTS[0], other):
@@ -72,7 +68,8 @@ def test_a_fresh_second_best_is_served_where_the_best_is_too_old(cache, clock, c
     clock.advance(10)
     cache.store(Request(messages=other), Response.from_text("fresher"))
     decision = ask(cache, colour, TEXTS[0], max_age=timedelta(seconds=5))
-    assert decision.hit and decision.response.text == "fresher"
+    assert decision.hit
+    assert decision.response.text == "fresher"
 
 
 def test_only_the_very_words_where_the_caller_says_so(cache, colour):
@@ -87,6 +84,10 @@ def test_a_caller_can_raise_a_bar_and_not_lower_it(cache, colour, name):
     served = cache.lookup(Request(messages=other)).similarity
     assert ask(cache, colour, other, **{name: served + 1e-3}).reason is Reason.BELOW_THRESHOLD
     assert ask(cache, colour, other, **{name: served - 1e-3}).hit
-    far = next(t for t in TEXTS if cache.lookup(Request(messages=t)).reason is not Reason.SEMANTIC
-               and not cache.lookup(Request(messages=t)).hit)
+    far = next(
+        t
+        for t in TEXTS
+        if cache.lookup(Request(messages=t)).reason is not Reason.SEMANTIC
+        and not cache.lookup(Request(messages=t)).hit
+    )
     assert not ask(cache, colour, far, **{name: 0.0}).hit

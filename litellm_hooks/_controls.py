@@ -1,0 +1,92 @@
+"""What one call says about caching: `cache={"no-cache": True, "s-maxage": 60, …}`. Pure.
+
+LiteLLM itself acts on `no-cache` and `no-store`. A caller can make matching stricter and answers
+shorter-lived, never the other way round; what cannot be read counts as the strictest there is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from langchain_semcache.records import Conditions
+from litellm_hooks.settings import Mode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Controls:
+    """The controls of one call, read.
+
+    Attributes:
+        used: Whether this call is cached at all.
+        conditions: What it asks of a hit; None where it asks for nothing.
+        ttl: Lifetime it wants for its answer; None where it does not say.
+        namespace: A partition of its own choice, inside its tenant.
+    """
+
+    used: bool = True
+    conditions: Conditions | None = None
+    ttl: timedelta | None = None
+    namespace: str = ""
+
+
+def read_controls(kwargs: Mapping[str, object], mode: Mode) -> Controls:
+    """The controls among the arguments of a call."""
+    said = kwargs.get("cache")
+    controls = said if isinstance(said, Mapping) else {}
+    wanted = controls.get("use-cache") is True or mode is Mode.DEFAULT_ON
+    return Controls(
+        used=wanted and kwargs.get("caching") is not False,
+        conditions=_conditions(controls),
+        ttl=_seconds(controls["ttl"]) if controls.get("ttl") is not None else None,
+        namespace=str(controls.get("namespace") or ""),
+    )
+
+
+def lifetime(controls: Controls, longest: timedelta | None, *, trusted: bool) -> timedelta | None:
+    """How long an answer is kept: the caller's wish, on the proxy only where it is shorter."""
+    if controls.ttl is None:
+        return longest
+    return controls.ttl if trusted or longest is None else min(controls.ttl, longest)
+
+
+def _conditions(controls: Mapping[object, object]) -> Conditions | None:
+    age = next((controls[name] for name in ("s-maxage", "s-max-age") if name in controls), None)
+    alike, sure = controls.get("min-similarity"), controls.get("min-confidence")
+    exact = controls.get("exact") is True
+    if age is None and alike is None and sure is None and not exact:
+        return None
+    return Conditions(
+        max_age=None if age is None else _seconds(age),
+        min_similarity=_share(alike),
+        min_confidence=_share(sure),
+        exact=exact,
+    )
+
+
+def _seconds(value: object) -> timedelta:
+    """A duration; 0 for what is none, so that nothing is served or kept by mistake."""
+    number = _number(value)
+    if number is None or number < 0:
+        return timedelta(0)
+    return timedelta(seconds=min(number, timedelta.max.total_seconds() - 1))
+
+
+def _share(value: object) -> float:
+    """A number in [0, 1]; 1 for what is none."""
+    if value is None:
+        return 0.0
+    number = _number(value)
+    return 1.0 if number is None else min(1.0, max(0.0, number))
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return None if math.isnan(number) else number

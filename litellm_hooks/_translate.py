@@ -1,0 +1,284 @@
+"""LiteLLM's calls and replies as the core's requests and responses, and back. Pure, no LiteLLM.
+
+LiteLLM hands its cache the arguments of a call as they are: what goes to the model, what LiteLLM
+itself is told, credentials, headers and logging objects, all in one mapping. Here it is told apart
+which of them an answer depends on. What is not known counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from langchain_semcache.errors import CorruptEntry
+from langchain_semcache.records import JSON, Decision, RawMessage, Request, Response
+from litellm_hooks._identity import METADATA
+
+CHAT = "litellm"
+RESPONSES = "litellm-responses"
+"""Surfaces: answers of the two APIs have other shapes and never serve one another."""
+
+_KINDS = {CHAT: "litellm.chat/1", RESPONSES: "litellm.responses/1"}
+
+_CONVERSATION = frozenset({"input", "instructions", "messages"})
+
+_OF_THE_CALL = frozenset(
+    """
+    cache cache_key caching client custom_llm_provider extra_headers_hook litellm_call_id
+    litellm_logging_obj litellm_metadata metadata model model_info model_response parent_otel_span
+    preset_cache_key prompt_cache_key prompt_cache_retention safety_identifier stream
+    stream_options text_completion timeout
+    """.split()
+)
+"""How a call is made, watched or billed: no answer depends on these."""
+
+_OWNED_THAT_COUNT = frozenset(
+    """
+    allowed_openai_params assistant_continue_message bos_token custom_prompt_dict
+    disable_add_transform_inline_image_block ensure_alternating_roles eos_token final_prompt_value
+    guardrails headers hf_model_name litellm_system_prompt merge_reasoning_content_in_choices
+    mock_response model_alias_map prompt_environment prompt_id prompt_label prompt_variables
+    prompt_version roles supports_system_message use_chat_completions_api user_continue_message
+    """.split()
+)
+"""LiteLLM's own arguments, among hundreds about prices and loggers, that change what is asked."""
+
+_PLACES = frozenset(
+    """
+    api_base api_version base_model base_url data_residency organization region_name
+    """.split()
+)
+"""Where a call goes. Behind a Router that is one deployment of several of the same model."""
+
+_FINISHED = "stop"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Whose call it is, and what is known of it outside its arguments.
+
+    Attributes:
+        tenant: Who shares the answer.
+        authenticated: Whether somebody else vouches for that, as on the proxy. There the end user
+            (`user`) is a part of the tenant or is shared with; in a program it counts.
+    """
+
+    tenant: str
+    authenticated: bool
+
+
+class Unstorable(Exception):
+    """A reply that cannot be given back as it was; the message says why."""
+
+
+def surface_of(kwargs: Mapping[str, object]) -> str:
+    """Which API this call is of."""
+    return RESPONSES if "input" in kwargs and "messages" not in kwargs else CHAT
+
+
+def request_of(
+    kwargs: Mapping[str, object],
+    caller: Caller,
+    *,
+    owned: Callable[[str], bool],
+    namespace: str = "",
+) -> Request:
+    """The request behind the arguments of one call.
+
+    `owned` tells LiteLLM's own arguments from those that go to the model. `namespace` is the
+    caller's own partition inside the tenant.
+    """
+    group = _model_group(kwargs)
+    parameters = {
+        name: _schema(value)
+        for name, value in kwargs.items()
+        if _counts(name, owned=owned, routed=bool(group), authenticated=caller.authenticated)
+    }
+    if not group:
+        # Two accounts at one provider may have other fine-tunes, files and agreements.
+        parameters["provider"] = kwargs.get("custom_llm_provider")
+        parameters["account"] = _digest(kwargs.get("api_key"))
+    parameters["own_endpoint"] = _own_endpoint(kwargs)
+    parameters["cache_namespace"] = namespace or None
+    return Request(
+        messages=_messages(kwargs),
+        model=group or str(kwargs.get("model") or ""),
+        parameters=parameters,
+        tenant=caller.tenant,
+        surface=surface_of(kwargs),
+    )
+
+
+def response_of(result: object, surface: str) -> Response:
+    """A reply as data: a pydantic model of LiteLLM, or the JSON text of one.
+
+    Raises:
+        Unstorable: It is no complete reply of this API.
+    """
+    written = result if isinstance(result, str) else _dumped(result)
+    try:
+        body = json.loads(written)
+    except ValueError as error:
+        raise Unstorable("the reply is no JSON") from error
+    if not isinstance(body, dict):
+        raise Unstorable("the reply is no object")
+    return _responses_reply(body) if surface == RESPONSES else _chat_reply(body)
+
+
+def reply_of(decision: Decision, surface: str) -> dict[str, JSON]:
+    """The reply of a hit, as a fresh mapping that LiteLLM may change.
+
+    Raises:
+        CorruptEntry: The stored record is not one of ours; LiteLLM would fail the call over it.
+    """
+    response, entry = decision.response, decision.entry_id or ""
+    if response is None or response.kind != _KINDS[surface] or not isinstance(response.body, dict):
+        raise CorruptEntry(entry, "not a reply of this API")
+    listed = response.body.get("output" if surface == RESPONSES else "choices")
+    if not _several(listed) or not all(isinstance(one, dict) for one in _several(listed)):
+        raise CorruptEntry(entry, "a reply without an answer")
+    return dict(response.body)
+
+
+def facts_of(decision: Decision) -> dict[str, JSON]:
+    """What a caller may know of a decision: numbers and names, no text."""
+    return {
+        "hit": decision.hit,
+        "reason": str(decision.reason),
+        "similarity": _rounded(decision.similarity),
+        "confidence": _rounded(decision.confidence),
+        "age": None if decision.age is None else round(decision.age.total_seconds(), 3),
+        "entry_id": decision.entry_id if decision.hit else None,
+    }
+
+
+def _counts(name: str, *, owned: Callable[[str], bool], routed: bool, authenticated: bool) -> bool:
+    if name in _CONVERSATION or name in _OF_THE_CALL or (name == "user" and authenticated):
+        return False
+    if name in _PLACES:
+        return not routed
+    return name in _OWNED_THAT_COUNT or not owned(name)
+
+
+def _schema(value: object) -> object:
+    """What a model class given as an answer's format says; anything else as it is."""
+    written = getattr(value, "model_json_schema", None)
+    if not isinstance(value, type) or written is None:
+        return value
+    return {"name": value.__qualname__, "schema": written()}
+
+
+def _messages(kwargs: Mapping[str, object]) -> str | list[RawMessage]:
+    """The conversation of either API; instructions are the system's part of it."""
+    if "messages" in kwargs or "input" not in kwargs:
+        return _listed(kwargs.get("messages"))
+    said, told = kwargs["input"], kwargs.get("instructions")
+    turns = [{"role": "user", "content": said}] if isinstance(said, str) else _listed(said)
+    return [{"role": "system", "content": told}, *turns] if told else list(turns)
+
+
+def _listed(raw: object) -> list[RawMessage]:
+    if raw is None:
+        return []
+    return list(raw) if isinstance(raw, Sequence) and not isinstance(raw, str | bytes) else [raw]  # type: ignore[list-item]
+
+
+def _model_group(kwargs: Mapping[str, object]) -> str:
+    """The name that a Router's deployments of one model share; the empty text without a Router.
+
+    Groups that the operator declared to share a cache count as one.
+    """
+    for place in METADATA:
+        held = kwargs.get(place)
+        if not isinstance(held, Mapping) or not held.get("model_group"):
+            continue
+        name = str(held["model_group"])
+        groups = held.get("caching_groups")
+        for group in groups if isinstance(groups, Sequence) else ():
+            if name in group:
+                return "+".join(sorted(map(str, group)))
+        return name
+    return ""
+
+
+def _own_endpoint(kwargs: Mapping[str, object]) -> str | None:
+    """A digest of the endpoint that a client of the proxy brought along, where that is allowed."""
+    asked = kwargs.get("proxy_server_request")
+    body = asked.get("body") if isinstance(asked, Mapping) else None
+    if not isinstance(body, Mapping):
+        return None
+    brought = {name: str(body[name]) for name in ("api_key", *sorted(_PLACES)) if body.get(name)}
+    return _digest(json.dumps(brought, sort_keys=True)) if brought else None
+
+
+def _digest(secret: object) -> str | None:
+    """What tells two secrets apart and does not tell either."""
+    if secret is None or secret == "":
+        return None
+    return hashlib.sha256(str(secret).encode()).hexdigest()[:32]
+
+
+def _dumped(result: object) -> str:
+    dump = getattr(result, "model_dump_json", None)
+    if dump is None:
+        raise Unstorable(f"replies of class {type(result).__name__} are not stored")
+    return str(dump(exclude_unset=True))
+
+
+def _chat_reply(body: dict[str, JSON]) -> Response:
+    choices = body.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise Unstorable("the reply has no choices")
+    messages = []
+    for choice in choices:
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(message, dict):
+            raise Unstorable("a choice without a message")
+        messages.append(message)
+    endings = [choice.get("finish_reason") for choice in choices if isinstance(choice, dict)]
+    return Response(
+        body=body,
+        kind=_KINDS[CHAT],
+        text="\n".join(_text(message.get("content")) for message in messages),
+        finish_reasons=tuple(None if ending is None else str(ending) for ending in endings),
+        refused=any(bool(message.get("refusal")) for message in messages),
+        has_tool_calls=any(
+            bool(message.get("tool_calls") or message.get("function_call")) for message in messages
+        ),
+    )
+
+
+def _responses_reply(body: dict[str, JSON]) -> Response:
+    output = body.get("output")
+    if not isinstance(output, list) or not output:
+        raise Unstorable("the reply has no output")
+    items = [item for item in output if isinstance(item, dict)]
+    parts = [
+        part for item in items for part in _several(item.get("content")) if isinstance(part, dict)
+    ]
+    status = body.get("status")
+    return Response(
+        body=body,
+        kind=_KINDS[RESPONSES],
+        text="\n".join(_text(part.get("text")) for part in parts if part.get("text")),
+        finish_reasons=(_FINISHED if status == "completed" else str(status),),
+        refused=any(part.get("type") == "refusal" for part in parts),
+        has_tool_calls=any(str(item.get("type", "")).endswith("_call") for item in items),
+    )
+
+
+def _several(content: JSON) -> list[JSON]:
+    return content if isinstance(content, list) else []
+
+
+def _text(content: JSON) -> str:
+    if isinstance(content, str):
+        return content
+    parts = _several(content)
+    return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, 4)

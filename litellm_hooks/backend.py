@@ -1,0 +1,364 @@
+"""`SemcacheBackend`: the core cache as LiteLLM's `Cache`. Translation, nothing else.
+
+LiteLLM asks a `Cache` for a reply before a call and hands it the reply afterwards. The stock class
+shows its backends only a part of the call; a subclass sees all of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from threading import Lock
+from typing import Any, TypeAlias
+
+from langchain_semcache.client import AsyncSemcache, Semcache
+from langchain_semcache.errors import CorruptEntry, MissingExtra
+from langchain_semcache.records import Decision
+from langchain_semcache.request import Resolved
+from langchain_semcache.tenancy import current_tenant
+from litellm_hooks._controls import Controls, lifetime, read_controls
+from litellm_hooks._identity import METADATA, noted_tenant
+from litellm_hooks._translate import (
+    CHAT,
+    Caller,
+    Unstorable,
+    facts_of,
+    reply_of,
+    request_of,
+    response_of,
+    surface_of,
+)
+from litellm_hooks.settings import HookSettings
+
+try:
+    from litellm.caching.base_cache import BaseCache
+    from litellm.caching.caching import Cache
+    from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
+    from litellm.types import utils as litellm_types
+
+    from litellm_hooks._streams import broke_off, replayed, watch
+except ImportError as error:
+    raise MissingExtra("litellm_hooks", "litellm", "litellm") from error
+
+ADAPTER = "litellm"
+FACTS = "semcache"
+"""Where the facts of a decision stand among a call's metadata."""
+
+SIMILARITY = "semantic-similarity"
+"""Where LiteLLM looks for what it sends as `x-litellm-semantic-similarity`."""
+
+CALL_TYPES = ("completion", "acompletion", "responses", "aresponses")
+"""What is cached. Embeddings and text completions pass through."""
+
+UNDER_WAY = 256
+"""Calls between their lookup and their store that are remembered; more are read a second time."""
+
+Kwargs: TypeAlias = dict[str, Any]
+
+
+class SemcacheBackend(Cache):  # type: ignore[misc]
+    """LiteLLM's cache, answered by meaning.
+
+    No method raises in a call: LiteLLM would fail the user's request over it.
+
+    Args:
+        cache: An open cache; whoever made it closes it, or `disconnect` does.
+        settings: Who shares answers, and whether calls are cached that do not say.
+        authenticated: Whether the tenant is what the proxy's hook noted, instead of
+            `langchain_semcache.tenant` and the settings.
+    """
+
+    def __init__(
+        self, cache: Semcache, settings: HookSettings, *, authenticated: bool = False
+    ) -> None:
+        super().__init__(type="local", supported_call_types=list(CALL_TYPES), **_without_a_limit())
+        self.type = "semcache"
+        self.cache = _NoBackend()
+        self.namespace = None
+        self.ttl = None
+        self._sync = cache
+        self._async = AsyncSemcache(cache.core)
+        self._settings = settings
+        self._authenticated = authenticated
+        self._calls = _Calls()
+        watch()
+
+    @property
+    def semcache(self) -> Semcache:
+        """The core cache, for `explain`, `invalidate`, `report` and the rest."""
+        return self._sync
+
+    @property
+    def asemcache(self) -> AsyncSemcache:
+        """The same cache for asyncio."""
+        return self._async
+
+    @property
+    def settings(self) -> HookSettings:
+        """What it was made with."""
+        return self._settings
+
+    def get_cache(self, dynamic_cache_object: object = None, **kwargs: Any) -> Kwargs | None:
+        """The stored reply to this call, as LiteLLM reads it, or None."""
+        try:
+            controls = self._controls(kwargs)
+            if not controls.used:
+                return None
+            decision = self._sync.lookup(
+                self._asked(kwargs, controls), conditions=controls.conditions
+            )
+            try:
+                return self._told(kwargs, decision)
+            except CorruptEntry as error:
+                self._sync.remove(error.entry_id)
+                raise
+        except Exception as error:  # noqa: BLE001 - LiteLLM would fail the call over it
+            self._sync.troubled(ADAPTER, error)
+            return None
+
+    async def async_get_cache(
+        self, dynamic_cache_object: object = None, **kwargs: Any
+    ) -> Kwargs | CustomStreamWrapper | None:
+        """See `get_cache`; of a call that streams, the stream."""
+        try:
+            controls = self._controls(kwargs)
+            if not controls.used:
+                return None
+            decision = await self._async.lookup(
+                self._asked(kwargs, controls), conditions=controls.conditions
+            )
+            try:
+                reply = self._told(kwargs, decision)
+            except CorruptEntry as error:
+                await self._async.remove(error.entry_id)
+                raise
+            streams = bool(kwargs.get("stream")) and surface_of(kwargs) == CHAT
+            return replayed(reply, kwargs) if reply is not None and streams else reply
+        except Exception as error:  # noqa: BLE001 - LiteLLM would fail the call over it
+            self._async.troubled(ADAPTER, error)
+            return None
+
+    def add_cache(self, result: object, **kwargs: Any) -> None:
+        """Keep the reply to this call, if it may be kept."""
+        try:
+            controls = self._controls(kwargs)
+            if self._keeps(kwargs, controls):
+                self._sync.store(
+                    self._answered(kwargs, controls),
+                    response_of(result, surface_of(kwargs)),
+                    ttl=self._lifetime(controls),
+                )
+        except Unstorable as error:
+            self._sync.not_kept(str(error))
+        except Exception as error:  # noqa: BLE001 - the answer is paid for and must arrive
+            self._sync.troubled(ADAPTER, error)
+
+    async def async_add_cache(
+        self, result: object, dynamic_cache_object: object = None, **kwargs: Any
+    ) -> None:
+        """See `add_cache`."""
+        try:
+            controls = self._controls(kwargs)
+            if self._keeps(kwargs, controls):
+                await self._async.store(
+                    self._answered(kwargs, controls),
+                    functools.partial(response_of, result, surface_of(kwargs)),
+                    ttl=self._lifetime(controls),
+                )
+        except Unstorable as error:
+            self._async.not_kept(str(error))
+        except Exception as error:  # noqa: BLE001 - the answer is paid for and must arrive
+            self._async.troubled(ADAPTER, error)
+
+    async def async_add_cache_pipeline(
+        self, result: object, dynamic_cache_object: object = None, **kwargs: Any
+    ) -> None:
+        """Nothing: embeddings are not cached here."""
+
+    def get_cache_key(self, **kwargs: Any) -> str:
+        """The id of this call's entry.
+
+        LiteLLM asks for it before a lookup and again for its logs; `get_cache` then notes the id of
+        the entry that was served. Until then a name for the call does: to work the id out means
+        reading the whole request, which is not done on an event loop.
+        """
+        preset = self.get_preset_cache_key_from_kwargs(**kwargs)
+        return str(preset or kwargs.get("litellm_call_id") or "")
+
+    def get_preset_cache_key_from_kwargs(self, **kwargs: Any) -> str | None:
+        """The id that was noted for this call."""
+        params = kwargs.get("litellm_params")
+        key = params.get("preset_cache_key") if isinstance(params, Mapping) else None
+        return None if key is None else str(key)
+
+    _get_preset_cache_key_from_kwargs = get_preset_cache_key_from_kwargs
+
+    def should_use_cache(self, **kwargs: Any) -> bool:
+        """Whether this call says that it is cached."""
+        return self._controls(kwargs).used
+
+    def supports_async(self) -> bool:
+        return True
+
+    _supports_async = supports_async
+
+    async def ping(self) -> bool:
+        """Whether the store answers.
+
+        Raises:
+            IndexUnavailable: It does not.
+        """
+        await self._async.stats()
+        return True
+
+    async def delete_cache_keys(self, keys: list[str]) -> int:
+        """Remove the entries with these ids (`x-litellm-cache-key`); how many there were."""
+        return sum([await self._async.remove(str(key)) for key in keys])
+
+    async def disconnect(self) -> None:
+        """Release files, threads and sockets; the proxy calls it when it shuts down."""
+        await self._async.close()
+
+    def _controls(self, kwargs: Mapping[str, object]) -> Controls:
+        controls = read_controls(kwargs, self._settings.mode)
+        if self._authenticated and not noted_tenant(kwargs):
+            # A call that the proxy makes by itself, or that no hook has seen: it is nobody's.
+            return replace(controls, used=False)
+        return controls
+
+    def _lifetime(self, controls: Controls) -> Any:
+        longest = self._settings.cache.ttl
+        return lifetime(controls, longest, trusted=not self._authenticated)
+
+    def _asked(self, kwargs: Kwargs, controls: Controls) -> Callable[[], Resolved]:
+        """Makes the identity of a call; to be called where CPU work may be done."""
+        caller = self._caller(kwargs)
+
+        def identity() -> Resolved:
+            resolved = self._resolved(kwargs, controls, caller)
+            self._calls.asked(kwargs, resolved)
+            return resolved
+
+        return identity
+
+    def _answered(self, kwargs: Kwargs, controls: Controls) -> Callable[[], Resolved]:
+        """The same for a call that is over, as it was when it was looked up.
+
+        Its conversation may have been changed since, and a stream is stored by whoever reads it to
+        its end, perhaps outside the block that named the tenant.
+        """
+        caller, known = self._caller(kwargs), self._calls.answered(kwargs)
+        return lambda: known or self._resolved(kwargs, controls, caller)
+
+    def _caller(self, kwargs: Kwargs) -> Caller:
+        tenant = noted_tenant(kwargs) if self._authenticated else current_tenant()
+        return Caller(tenant=tenant, authenticated=self._authenticated)
+
+    def _resolved(self, kwargs: Kwargs, controls: Controls, caller: Caller) -> Resolved:
+        request = request_of(kwargs, caller, owned=owned, namespace=controls.namespace)
+        return self._sync.core.resolve(request)
+
+    def _told(self, kwargs: Kwargs, decision: Decision) -> Kwargs | None:
+        """The reply of a hit; the facts of either outcome are noted where LiteLLM looks for them."""
+        reply = reply_of(decision, surface_of(kwargs)) if decision.hit else None
+        for place in METADATA:
+            if isinstance(held := kwargs.get(place), dict):
+                held[FACTS] = facts_of(decision)
+                if decision.similarity is not None:
+                    held[SIMILARITY] = round(decision.similarity, 4)
+        if reply is not None:
+            self._calls.answered(kwargs)
+            _note_key(kwargs, decision.entry_id)
+        return reply
+
+    def _keeps(self, kwargs: Kwargs, controls: Controls) -> bool:
+        """Whether the reply that LiteLLM hands over is to be stored.
+
+        Raises:
+            Unstorable: It is not whole.
+        """
+        if not controls.used or not self._calls.stores_first(kwargs):
+            return False
+        if broke_off(kwargs):
+            raise Unstorable("the stream broke off")
+        return True
+
+
+class _NoBackend(BaseCache):  # type: ignore[misc]
+    """What stands where LiteLLM expects a backend; nothing of ours may show in its listings."""
+
+    __slots__ = ()
+
+    async def async_set_cache_pipeline(self, cache_list: object, **kwargs: Any) -> None:
+        """Nothing: embeddings are not cached here."""
+
+
+class _Calls:
+    """Calls under way: the identities that were looked up, and who has stored already.
+
+    A call is known by its id and by the very object that holds its conversation: clients choose
+    ids, and one that used an id twice must not store an answer under the other question.
+    """
+
+    def __init__(self) -> None:
+        self._asked: OrderedDict[_Call, tuple[object, Resolved]] = OrderedDict()
+        self._stored: OrderedDict[_Call, None] = OrderedDict()
+        self._lock = Lock()
+
+    def asked(self, kwargs: Mapping[str, object], resolved: Resolved) -> None:
+        """Remember the identity of a call until it is stored."""
+        call, conversation = _call(kwargs)
+        with self._lock:
+            # The conversation is held, so that its address belongs to nothing else meanwhile.
+            self._asked[call] = (conversation, resolved)
+            if len(self._asked) > UNDER_WAY:
+                self._asked.popitem(last=False)
+
+    def answered(self, kwargs: Mapping[str, object]) -> Resolved | None:
+        """The identity of a call that is over, if it was looked up."""
+        with self._lock:
+            held = self._asked.pop(_call(kwargs)[0], None)
+        return None if held is None else held[1]
+
+    def stores_first(self, kwargs: Mapping[str, object]) -> bool:
+        """Whether this call has not stored before: LiteLLM hands some streams over twice."""
+        call, _ = _call(kwargs)
+        with self._lock:
+            if call in self._stored:
+                return False
+            self._stored[call] = None
+            if len(self._stored) > UNDER_WAY:
+                self._stored.popitem(last=False)
+            return True
+
+
+_Call: TypeAlias = tuple[object, int]
+
+
+def _call(kwargs: Mapping[str, object]) -> tuple[_Call, object]:
+    conversation = kwargs.get("messages", kwargs.get("input"))
+    return (kwargs.get("litellm_call_id"), id(conversation)), conversation
+
+
+def _note_key(kwargs: Mapping[str, object], entry_id: str | None) -> None:
+    """Tell LiteLLM which entry was served: it reports that id, and `/cache/delete` is given it."""
+    handler = getattr(kwargs.get("litellm_logging_obj"), "llm_caching_handler", None)
+    if handler is not None and entry_id:
+        handler.preset_cache_key = entry_id
+
+
+def owned(name: str) -> bool:
+    """Whether an argument is LiteLLM's own and does not go to the model."""
+    owned = getattr(litellm_types, "is_litellm_owned_kwarg", None)
+    if owned is not None:
+        return bool(owned(name))
+    return name in litellm_types.all_litellm_params or name.startswith("_litellm_")
+
+
+def _without_a_limit() -> dict[str, None]:
+    """Releases from late 2026 on pass by chats of more than four messages, unless told not to."""
+    known = inspect.signature(Cache.__init__).parameters
+    return {"max_messages": None} if "max_messages" in known else {}

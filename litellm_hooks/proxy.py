@@ -1,0 +1,147 @@
+"""The entry of the proxy's config: opens the cache once per worker and puts it in place."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from threading import Lock
+from typing import Any
+
+from langchain_semcache.client import Semcache
+from langchain_semcache.clock import SystemClock
+from langchain_semcache.errors import ConfigurationError, MissingExtra, StoreLocked
+from litellm_hooks._identity import METADATA, TENANT, tenant_of
+from litellm_hooks.backend import FACTS, SIMILARITY, SemcacheBackend
+from litellm_hooks.callback import Data, SemcacheCallback, without_null
+from litellm_hooks.settings import HookSettings
+
+try:
+    import litellm
+except ImportError as error:
+    raise MissingExtra("litellm_hooks", "litellm", "litellm") from error
+
+_log = logging.getLogger("litellm_hooks")
+
+TRY_AGAIN_SECONDS = 30.0
+"""Between two tries of a worker to own the directory that another one owns."""
+
+HEADERS = ("reason", "confidence", "age")
+"""Facts of a decision that are sent as `x-semcache-…`; the similarity goes by LiteLLM's name."""
+
+
+class ProxyHandler(SemcacheCallback):
+    """The cache of one proxy worker.
+
+    Every hook is spelled out here: LiteLLM looks for them in the very class of a callback.
+
+    A directory belongs to one process. Where another worker has it, this one says so once, serves
+    uncached, and takes over when the other is gone.
+
+    Raises:
+        ConfigurationError: One line that names what is wrong in the proxy's config and the fix.
+    """
+
+    def __init__(self, settings: HookSettings) -> None:
+        super().__init__()
+        self.settings = settings
+        self.backend: SemcacheBackend | None = None
+        self.trouble = ""
+        self._clock = SystemClock()
+        self._again = 0.0
+        self._opening = Lock()
+        self._own()
+        if self.trouble:
+            _log.warning("semcache: %s; this worker serves uncached meanwhile", self.trouble)
+
+    async def async_pre_call_hook(
+        self, user_api_key_dict: Any, cache: object, data: Data, call_type: str
+    ) -> Data | None:
+        """Before the proxy makes a call: note whose it is, over whatever the client says of it.
+
+        Also puts the cache back where something has replaced it.
+        """
+        if self.backend is None and self._clock.monotonic() >= self._again:
+            await asyncio.to_thread(self._own)
+        self._put_in_place()
+        tenant = tenant_of(user_api_key_dict, self.settings.share)
+        for held in _metadata(data):
+            held.pop(FACTS, None)
+            held.pop(SIMILARITY, None)
+            held[TENANT] = tenant
+        return without_null(data)
+
+    async def async_post_call_response_headers_hook(
+        self, data: Data, user_api_key_dict: Any, response: object, **more: Any
+    ) -> dict[str, str] | None:
+        """What was decided, as `x-semcache-…`."""
+        none: Data = {}
+        facts = next((h[FACTS] for h in _metadata(data) if isinstance(h.get(FACTS), dict)), none)
+        told = {name: facts[name] for name in HEADERS if facts.get(name) is not None}
+        return {f"x-semcache-{name}": str(value) for name, value in told.items()}
+
+    def _own(self) -> None:
+        """Open the cache, unless another process owns its directory."""
+        if not self._opening.acquire(blocking=False):
+            return
+        try:
+            if self.backend is None:
+                opened = Semcache.open(self.settings.cache)
+                self.backend = SemcacheBackend(opened, self.settings, authenticated=True)
+                self.trouble = ""
+        except StoreLocked as error:
+            self.trouble = str(error)
+            self._again = self._clock.monotonic() + TRY_AGAIN_SECONDS
+        finally:
+            self._opening.release()
+        self._put_in_place()
+
+    def _put_in_place(self) -> None:
+        """`cache: true` further down in the config, or settings in a database, replace the cache.
+
+        A Router asks no cache unless it is told to when it is made, which may have been before.
+        """
+        if self.backend is None:
+            return
+        if litellm.cache is not self.backend:
+            litellm.cache = self.backend
+        from litellm.proxy import proxy_server
+
+        router = proxy_server.llm_router
+        if router is not None and router.cache_responses is not True:
+            router.cache_responses = True
+
+
+def _metadata(data: Data) -> list[Data]:
+    return [data[place] for place in METADATA if isinstance(data.get(place), dict)]
+
+
+_handlers: list[ProxyHandler] = []
+
+
+def handler() -> ProxyHandler:
+    """The handler of this process; made from `callback_settings: semcache:` when first asked for.
+
+    Raises:
+        ConfigurationError: One line that names what is wrong in the proxy's config and the fix.
+    """
+    if not _handlers:
+        settings = getattr(litellm, "callback_settings", None)
+        own = settings.get("semcache") if isinstance(settings, dict) else None
+        try:
+            made = ProxyHandler(HookSettings.of(own))
+        except ConfigurationError as error:
+            _log.critical("semcache: %s", error)
+            raise
+        _handlers.append(made)
+        _mount(made)
+    return _handlers[0]
+
+
+def _mount(made: ProxyHandler) -> None:
+    """Answer `/cache/…` and `/semcache/…`, before LiteLLM's own routes of the same names."""
+    from litellm.proxy.proxy_server import app
+
+    from litellm_hooks.routes import admin_routes
+
+    for place, route in enumerate(admin_routes(made).routes):
+        app.router.routes.insert(place, route)

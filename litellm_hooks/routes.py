@@ -1,0 +1,220 @@
+"""What an administrator of the proxy can ask of the cache: `/semcache/…`, and `/cache/…` answered.
+
+LiteLLM's own `/cache/ping`, `/cache/delete` and `/cache/flushall` know Redis only: for any other
+cache they say "healthy" without a look, or fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import asdict
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Depends, HTTPException
+from litellm.proxy._types import LitellmUserRoles, UserAPIKeyAuth
+from litellm.proxy.auth.user_api_key_auth import user_api_key_auth
+from pydantic import BaseModel, ConfigDict, Field
+
+from langchain_semcache.config import without_password
+from langchain_semcache.errors import SemcacheError
+from langchain_semcache.records import Request, Response
+from litellm_hooks._identity import tenant_of
+from litellm_hooks._translate import CHAT, Caller, request_of, surface_of
+from litellm_hooks.backend import SemcacheBackend, owned
+
+if TYPE_CHECKING:
+    from litellm_hooks.proxy import ProxyHandler
+
+PING_TENANT = "semcache:ping"
+PING = "Does the cache store and read?"
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Keys(_Body):
+    """Ids of entries, as `x-litellm-cache-key` names them."""
+
+    keys: list[str]
+
+
+class Which(_Body):
+    """What to remove: every field that is given must match.
+
+    `older_than` is in seconds. A `dry_run` counts and removes nothing.
+    """
+
+    tags: list[str] = Field(default_factory=list)
+    source: str | None = None
+    model: str | None = None
+    tenant: str | None = None
+    older_than: float | None = Field(None, ge=0)
+    dry_run: bool = False
+
+
+class Whose(_Body):
+    """A tenant, by its name ("key:…", "team:…"), or by one of its members."""
+
+    tenant: str = Field(min_length=1)
+    dry_run: bool = False
+
+
+def admin_routes(handler: ProxyHandler) -> APIRouter:
+    """The routes over one worker's cache; each asks for a proxy administrator."""
+    router = APIRouter(dependencies=[Depends(_administrator)], tags=["caching"])
+    for method, path, answer in (
+        ("GET", "/cache/ping", _ping),
+        ("POST", "/cache/delete", _delete),
+        ("POST", "/cache/flushall", _flush),
+        ("GET", "/semcache/stats", _stats),
+        ("POST", "/semcache/explain", _explain),
+        ("POST", "/semcache/invalidate", _invalidate),
+        ("POST", "/semcache/flush", _flush_tenant),
+    ):
+        router.add_api_route(path, answer(handler), methods=[method])
+    return router
+
+
+async def _administrator(caller: UserAPIKeyAuth = Depends(user_api_key_auth)) -> None:  # noqa: B008 - FastAPI's way
+    if caller.user_role != LitellmUserRoles.PROXY_ADMIN:
+        raise HTTPException(
+            status_code=403,
+            detail="only a proxy administrator may do this: use the master key "
+            "(general_settings.master_key), or a key with the role proxy_admin",
+        )
+
+
+Endpoint = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
+
+
+def _ping(handler: ProxyHandler) -> Endpoint:
+    async def ping() -> dict[str, Any]:
+        """Store, read and remove an entry for real, and say what is wrong if that fails."""
+        cache = _of(handler).asemcache
+        request = Request(messages=PING, model="ping", tenant=PING_TENANT, surface=CHAT)
+        kept = await cache.store(request, Response.from_text("It does."), ttl=timedelta(minutes=1))
+        if not kept.stored or kept.entry_id is None:
+            told = without_password(kept.detail)
+            raise HTTPException(503, detail=f"unhealthy: nothing is stored ({kept.reason}: {told})")
+        found = await cache.get(kept.entry_id)
+        await _done(cache.invalidate(tenant=PING_TENANT))
+        if found is None:
+            raise HTTPException(503, detail="unhealthy: what was stored is not read back")
+        return {
+            "status": "healthy",
+            "cache_type": "semcache",
+            "ping_response": True,
+            "set_cache_response": "success",
+            "encoder": (await cache.stats()).encoder,
+        }
+
+    return ping
+
+
+def _delete(handler: ProxyHandler) -> Endpoint:
+    async def delete(wanted: Keys) -> dict[str, Any]:
+        """Remove the entries with these ids."""
+        removed = await _of(handler).delete_cache_keys(wanted.keys)
+        return {"status": "success", "removed": removed}
+
+    return delete
+
+
+def _flush(handler: ProxyHandler) -> Endpoint:
+    async def flush_all() -> dict[str, Any]:
+        """Remove every entry of this cache's namespace."""
+        return {"status": "success", "removed": await _of(handler).asemcache.clear()}
+
+    return flush_all
+
+
+def _stats(handler: ProxyHandler) -> Endpoint:
+    async def stats() -> dict[str, Any]:
+        """Numbers: of the whole store, and of this worker since it started."""
+        numbers = await _of(handler).asemcache.stats()
+        return asdict(numbers) | {"hit_rate": numbers.hit_rate}
+
+    return stats
+
+
+def _explain(handler: ProxyHandler) -> Endpoint:
+    async def explain(
+        body: dict[str, Any],
+        caller: UserAPIKeyAuth = Depends(user_api_key_auth),  # noqa: B008 - FastAPI's way
+    ) -> dict[str, Any]:
+        """What the cache would decide on this body of a call, and why; serves nothing.
+
+        `semcache_tenant` beside the call asks for another tenant than the administrator's own.
+        """
+        backend = _of(handler)
+        tenant = body.pop("semcache_tenant", None) or tenant_of(caller, backend.settings.share)
+        group = {"metadata": {"model_group": body.get("model")}}
+        request = request_of(
+            {**body, **group}, Caller(tenant=str(tenant), authenticated=True), owned=owned
+        )
+        decision = await backend.asemcache.explain(request)
+        return {
+            "hit": decision.hit,
+            "reason": decision.reason,
+            "tenant": tenant,
+            "surface": surface_of(body),
+            "similarity": decision.similarity,
+            "confidence": decision.confidence,
+            "exact_only": decision.exact_only,
+            "detail": decision.detail,
+            "candidates": [
+                {
+                    "entry_id": verdict.candidate.entry.id,
+                    "question": verdict.candidate.entry.question,
+                    "similarity": verdict.candidate.similarity,
+                    "confidence": verdict.confidence,
+                    "reason": verdict.reason,
+                    "detail": verdict.detail,
+                }
+                for verdict in decision.verdicts
+            ],
+            "seconds": decision.stages,
+        }
+
+    return explain
+
+
+def _invalidate(handler: ProxyHandler) -> Endpoint:
+    async def invalidate(which: Which) -> dict[str, Any]:
+        """Remove what matches; how many entries that were, or would be."""
+        chosen = which.model_dump()
+        if not any(value for name, value in chosen.items() if name != "dry_run"):
+            raise HTTPException(
+                400, detail="name at least one of tags, source, model, tenant, older_than"
+            )
+        return {"removed": await _done(_of(handler).asemcache.invalidate(**chosen))} | {
+            "dry_run": which.dry_run
+        }
+
+    return invalidate
+
+
+def _flush_tenant(handler: ProxyHandler) -> Endpoint:
+    async def flush(whose: Whose) -> dict[str, Any]:
+        """Remove every entry of one tenant; how many that were, or would be."""
+        cache = _of(handler).asemcache
+        removed = await _done(cache.invalidate(tenant=whose.tenant, dry_run=whose.dry_run))
+        return {"removed": removed, "dry_run": whose.dry_run}
+
+    return flush
+
+
+def _of(handler: ProxyHandler) -> SemcacheBackend:
+    if handler.backend is None:
+        trouble = without_password(handler.trouble)
+        raise HTTPException(503, detail=f"this worker has no cache: {trouble}")
+    return handler.backend
+
+
+async def _done(work: Coroutine[Any, Any, int]) -> int:
+    try:
+        return await work
+    except SemcacheError as error:
+        raise HTTPException(503, detail=without_password(str(error))) from error

@@ -1,0 +1,170 @@
+"""A real LiteLLM proxy, in processes of its own, from a config file.
+
+    with LiteLLMProxy(folder, upstream.url, semcache={"location": "cache"}) as proxy:
+        client = openai.OpenAI(base_url=proxy.url, api_key=proxy.key("alice"))
+
+There is no database here, so that keys, teams and roles come from LiteLLM's own seam for that,
+`custom_auth`: a key "sk-alice" is the user alice; `MEMBERS` says which team she is in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any, Self
+
+MASTER = "sk-master-7f3a9c51d2e84b60"
+
+AUTH = f'''
+from litellm.proxy._types import LitellmUserRoles, UserAPIKeyAuth
+
+MEMBERS = {{"alice": "t1", "bob": "t1", "carol": "t2", "dave": None}}
+
+
+async def authenticate(request, api_key):
+    if api_key == "{MASTER}":
+        return UserAPIKeyAuth(api_key="hash-of-master", user_role=LitellmUserRoles.PROXY_ADMIN)
+    name = api_key.removeprefix("sk-")
+    if name not in MEMBERS:
+        raise ValueError("unknown key")
+    team = MEMBERS[name]
+    return UserAPIKeyAuth(
+        api_key="hash-of-" + name,
+        team_id=team,
+        org_id="o1" if team else None,
+        end_user_id=request.headers.get("x-end-user"),
+        user_role=LitellmUserRoles.INTERNAL_USER,
+    )
+'''
+
+
+class LiteLLMProxy:
+    """The proxy, serving between `__enter__` and `__exit__`."""
+
+    def __init__(
+        self,
+        folder: Path,
+        upstream: str,
+        *,
+        semcache: dict[str, Any] | None = None,
+        litellm_settings: dict[str, Any] | None = None,
+        models: list[dict[str, Any]] | None = None,
+        workers: int = 1,
+        start: bool = True,
+    ) -> None:
+        self.folder, self.workers, self.start = folder, workers, start
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "keys.py").write_text(AUTH)
+        upstream_params = {"api_base": upstream, "api_key": "sk-upstream"}
+        named = models or [
+            {"model_name": name, "litellm_params": {"model": f"openai/{name}", **upstream_params}}
+            for name in ("gpt-4o", "gpt-4o-mini", "text-embedding-3-small")
+        ]
+        settings = litellm_settings
+        if settings is None:
+            settings = {"callbacks": ["litellm_hooks.proxy_handler"]}
+        config = {
+            "model_list": named,
+            "litellm_settings": {"num_retries": 0, **settings},
+            "callback_settings": {"semcache": semcache or {}},
+            "general_settings": {"custom_auth": "keys.authenticate", "master_key": MASTER},
+        }
+        self.config = folder / "config.yaml"
+        self.config.write_text(json.dumps(config))  # JSON is YAML, and keeps the order of keys
+        self.log = folder / "proxy.log"
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        environment = {
+            **os.environ,
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "HF_HUB_OFFLINE": "1",
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "DISABLE_ADMIN_UI": "True",
+        }
+        command = [
+            str(Path(sys.executable).with_name("litellm")),
+            *("--config", str(self.config), "--host", "127.0.0.1", "--port", str(self.port)),
+            *("--num_workers", str(self.workers), "--telemetry", "False"),
+        ]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                command,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                cwd=self.folder,
+                start_new_session=True,
+            )
+        if self.start:
+            self._wait()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self.process is None:
+            return
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def said(self) -> str:
+        """Everything the proxy has written so far."""
+        return self.log.read_text(errors="replace")
+
+    def ended(self, seconds: float = 90.0) -> int:
+        """Wait for the proxy to give up by itself; its exit status."""
+        assert self.process is not None
+        return self.process.wait(seconds)
+
+    def key(self, name: str) -> str:
+        return MASTER if name == "admin" else f"sk-{name}"
+
+    def ask(
+        self, path: str, body: object = None, *, key: str = MASTER, method: str | None = None
+    ) -> tuple[int, Any]:
+        """One call of an administrator's route: status and JSON."""
+        request = urllib.request.Request(
+            f"{self.url}{path}",
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+            method=method or ("GET" if body is None else "POST"),
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            text = error.read().decode()
+            return error.code, json.loads(text) if text.startswith(("{", "[")) else text
+
+    def _wait(self, seconds: float = 120.0) -> None:
+        assert self.process is not None
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the proxy ended:\n{self.said()[-4000:]}")
+            try:
+                with urllib.request.urlopen(f"{self.url}/health/liveliness", timeout=1):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        raise TimeoutError(f"the proxy did not start:\n{self.said()[-4000:]}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
