@@ -94,7 +94,7 @@ def request_of(
     parameters = {
         name: _schema(value)
         for name, value in kwargs.items()
-        if _counts(name, owned=owned, routed=bool(group), authenticated=caller.authenticated)
+        if _counts(name, value, owned=owned, routed=bool(group), authenticated=caller.authenticated)
     }
     if not group:
         # Two accounts at one provider may have other fine-tunes, files and agreements.
@@ -154,12 +154,16 @@ def facts_of(decision: Decision) -> dict[str, JSON]:
     }
 
 
-def _counts(name: str, *, owned: Callable[[str], bool], routed: bool, authenticated: bool) -> bool:
+def _counts(
+    name: str, value: object, *, owned: Callable[[str], bool], routed: bool, authenticated: bool
+) -> bool:
     if name in _CONVERSATION or name in _OF_THE_CALL or (name == "user" and authenticated):
         return False
     if name in _PLACES:
         return not routed
-    return name in _OWNED_THAT_COUNT or not owned(name)
+    if name in _OWNED_THAT_COUNT:
+        return bool(value)  # a Router spells out what is off
+    return not owned(name)
 
 
 def _schema(value: object) -> object:

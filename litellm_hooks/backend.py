@@ -262,7 +262,7 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         return self._sync.core.resolve(request)
 
     def _told(self, kwargs: Kwargs, decision: Decision) -> Kwargs | None:
-        """The reply of a hit; the facts of either outcome are noted where LiteLLM looks for them."""
+        """The reply of a hit; the facts, of a miss too, are noted where LiteLLM looks."""
         reply = reply_of(decision, surface_of(kwargs)) if decision.hit else None
         for place in METADATA:
             if isinstance(held := kwargs.get(place), dict):

@@ -150,10 +150,8 @@ def _explain(handler: ProxyHandler) -> Endpoint:
         """
         backend = _of(handler)
         tenant = body.pop("semcache_tenant", None) or tenant_of(caller, backend.settings.share)
-        group = {"metadata": {"model_group": body.get("model")}}
-        request = request_of(
-            {**body, **group}, Caller(tenant=str(tenant), authenticated=True), owned=owned
-        )
+        call = {**_defaults(body), **body, "metadata": {"model_group": body.get("model")}}
+        request = request_of(call, Caller(tenant=str(tenant), authenticated=True), owned=owned)
         decision = await backend.asemcache.explain(request)
         return {
             "hit": decision.hit,
@@ -204,6 +202,15 @@ def _flush_tenant(handler: ProxyHandler) -> Endpoint:
         return {"removed": removed, "dry_run": whose.dry_run}
 
     return flush
+
+
+def _defaults(body: dict[str, Any]) -> dict[str, Any]:
+    """What the proxy's config adds to a call of this model, as its Router does."""
+    from litellm.proxy import proxy_server
+
+    router = proxy_server.llm_router
+    deployments = router.get_model_list(model_name=body.get("model")) if router else None
+    return dict(deployments[0]["litellm_params"]) if deployments else {}
 
 
 def _of(handler: ProxyHandler) -> SemcacheBackend:

@@ -24,6 +24,7 @@ from typing import Any, Self
 MASTER = "sk-master-7f3a9c51d2e84b60"
 
 AUTH = f'''
+from fastapi import HTTPException
 from litellm.proxy._types import LitellmUserRoles, UserAPIKeyAuth
 
 MEMBERS = {{"alice": "t1", "bob": "t1", "carol": "t2", "dave": None}}
@@ -34,7 +35,7 @@ async def authenticate(request, api_key):
         return UserAPIKeyAuth(api_key="hash-of-master", user_role=LitellmUserRoles.PROXY_ADMIN)
     name = api_key.removeprefix("sk-")
     if name not in MEMBERS:
-        raise ValueError("unknown key")
+        raise HTTPException(401, detail="unknown key")
     team = MEMBERS[name]
     return UserAPIKeyAuth(
         api_key="hash-of-" + name,
@@ -96,6 +97,7 @@ class LiteLLMProxy:
             str(Path(sys.executable).with_name("litellm")),
             *("--config", str(self.config), "--host", "127.0.0.1", "--port", str(self.port)),
             *("--num_workers", str(self.workers), "--telemetry", "False"),
+            *("--timeout_worker_healthcheck", "60"),  # a busy machine imports slowly
         ]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(

@@ -249,7 +249,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path.endswith("/embeddings"):
-            self.service.answer(body)
+            self.service.bodies.append(body)
             given = body["input"]
             count = 1 if isinstance(given, str) else len(given)
             data = [{"object": "embedding", "index": n, "embedding": [0.1]} for n in range(count)]

@@ -6,6 +6,7 @@ import itertools
 import json
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -17,6 +18,14 @@ from tests.services.openai_api import OpenAIService
 pytest.importorskip("litellm.proxy.proxy_server", reason="needs the extra litellm and its proxy")
 
 _numbers = itertools.count()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """LiteLLM and what it brings along warn about themselves; ours may not warn."""
+    if Path(__file__).parent in item.path.parents:
+        item.add_marker(pytest.mark.filterwarnings("error:::langchain_semcache"))
+        item.add_marker(pytest.mark.filterwarnings("error:::litellm_hooks"))
+        item.add_marker(pytest.mark.filterwarnings("ignore"))
 
 
 @pytest.fixture(scope="session")
