@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.resources import files
@@ -238,5 +240,13 @@ def test_the_package_says_that_it_is_typed(package: str) -> None:
     assert files(package).joinpath("py.typed").is_file()
 
 
-def test_the_litellm_hooks_promise_nothing_yet() -> None:
-    assert import_module("litellm_hooks").__all__ == []
+def test_importing_the_litellm_hooks_loads_neither_litellm_nor_the_cache() -> None:
+    """A proxy looks the handler up by name; a program that only names the package pays nothing."""
+    said = subprocess.run(
+        [sys.executable, "-c", "import litellm_hooks, sys; print(*sys.modules)"],
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout.split()
+    assert not {"litellm", "langchain_semcache", "qdrant_edge", "fastapi"} & set(said)
+    assert set(import_module("litellm_hooks").__all__) <= set(dir(import_module("litellm_hooks")))

@@ -29,7 +29,7 @@ TARGET = Path(__file__).parent.parent / "langchain_semcache/threshold/calibratio
 SHARES = {
     "own": 0.6, "open": 0.2, "made": 0.1, "statements": 0.05, "checklist": 0.025, "neighbours": 0.3,
 }  # fmt: skip
-FALSE_PASS = 0.16
+FALSE_PASS = 0.14
 MARGIN, MARGIN_CHINESE = 1.5, 8.0
 """Share of the held-out traps of our own that pass: they are much harder than what people ask. The
 margins are how much more natural questions err than the pairs here let expect; no weight comes

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from typing import Literal
 
 from rich import box
@@ -44,6 +45,9 @@ def complain(message: str) -> None:
 def progress() -> Progress:
     """A progress bar on standard error, if that is a terminal; it is gone when it is done."""
     console = err()
+    if not console.is_terminal:
+        # Rich 13 ends a bar with an empty line, a bar that was switched off too.
+        console = Console(file=StringIO())
     return Progress(
         BarColumn(bar_width=24),
         MofNCompleteColumn(),

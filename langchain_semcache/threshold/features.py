@@ -10,8 +10,7 @@ NAMES = (
     "similarity",
     "opinion",
     "overlap",
-    "similarity_chinese",
-    "opinion_chinese",
+    "overlap_chinese",
     "chinese",
     "longer",
     "short",
@@ -44,12 +43,13 @@ def features(observed: Observed) -> tuple[float, ...]:
     opinion = 0.0 if observed.opinion is None else logit(observed.opinion)
     chinese = float(is_chinese(observed.question) and is_chinese(observed.stored))
     both = len(ours) + len(theirs)
+    overlap = 2 * len(ours & theirs) / both if both else 1.0
     return (
         observed.similarity,
         opinion,
-        2 * len(ours & theirs) / both if both else 1.0,
-        observed.similarity * chinese,
-        opinion * chinese,
+        overlap,
+        # Questions share more characters than words, whatever they ask.
+        overlap * chinese,
         chinese,
         abs(math.log((1 + len(ours)) / (1 + len(theirs)))),
         float(min(len(ours), len(theirs)) < _SHORT),

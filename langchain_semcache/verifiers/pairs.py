@@ -19,7 +19,7 @@ from langchain_semcache.ports import Encoder, SupportsTokens, TokenVectors, Vect
 from langchain_semcache.processes import shared
 from langchain_semcache.verifiers._lexical import WIDTH, marks, read_pieces, same_pieces
 
-IDENTITY = "pairs-2"
+IDENTITY = "pairs-3"
 MODEL = "pair_verifier.onnx"
 ENCODER = "use-multilingual-v3"
 

@@ -18,6 +18,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -109,18 +110,25 @@ class LiteLLMProxy:
                 start_new_session=True,
             )
         if self.start:
-            self._wait()
+            try:
+                self._wait()
+            except BaseException:
+                self._end()
+                raise
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        if self.process is None:
-            return
+        self._end()
+
+    def _end(self) -> None:
+        """End the proxy, and its workers with it: their supervisor would start them again."""
+        assert self.process is not None
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                os.killpg(self.process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def said(self) -> str:

@@ -195,6 +195,9 @@ def responses(number: int, reply: Reply, body: dict[str, Any]) -> dict[str, Any]
         "incomplete_details": None,
         "instructions": body.get("instructions"),
         "metadata": {},
+        **dict.fromkeys(("max_output_tokens", "previous_response_id", "reasoning", "user")),
+        "text": {"format": {"type": "text"}},
+        "truncation": "disabled",
         "usage": {
             "input_tokens": 5,
             "output_tokens": 3,

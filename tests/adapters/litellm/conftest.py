@@ -15,8 +15,6 @@ import pytest
 from tests.services.litellm_proxy import LiteLLMProxy
 from tests.services.openai_api import OpenAIService
 
-pytest.importorskip("litellm.proxy.proxy_server", reason="needs the extra litellm and its proxy")
-
 _numbers = itertools.count()
 
 
@@ -30,6 +28,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def upstream():
+    pytest.importorskip("litellm", reason="needs the extra litellm")
     with OpenAIService() as service:
         yield service
 

@@ -96,7 +96,7 @@ def test_an_encoder_that_is_not_installed_names_its_extra(semcache, monkeypatch)
 def test_the_shipped_verifier_is_named(semcache, tmp_path) -> None:
     found = report(semcache("doctor", "--location", tmp_path / "new", "--json"))["verifier auto"]
     assert found["good"] is True
-    assert found["detail"].startswith("pairs-2, hits from confidence 0.")
+    assert found["detail"].startswith("pairs-3, hits from confidence 0.")
 
 
 def test_without_a_verifier_similarity_decides(semcache, tmp_path) -> None:

@@ -109,7 +109,7 @@ def test_confidence_comes_from_a_file(semcache, pairs, tmp_path) -> None:
 @pytest.mark.weights
 def test_the_models_that_ship_have_a_calibration(semcache, pairs) -> None:
     found = told(semcache("sweep", pairs, "--by", "confidence", "--json"))
-    assert found["verifier"] == "pairs-2"
+    assert found["verifier"] == "pairs-3"
     assert found["points"][0]["coverage"] == 1.0
 
 
