@@ -69,7 +69,7 @@ class OpenAIService:
 
 
 def _question(body: dict[str, Any]) -> str:
-    said = body.get("messages") or body.get("input") or ""
+    said = body.get("messages") or body.get("input") or body.get("prompt") or ""
     if isinstance(said, list):
         said = next((m["content"] for m in reversed(said) if m.get("role") == "user"), "")
     if isinstance(said, list):

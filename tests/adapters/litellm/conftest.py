@@ -90,6 +90,7 @@ class Asker:
         controls = {"namespace": self.namespace, **(cache or {})}
         options["extra_body"] = {"cache": controls, **(body or {})}
         options.setdefault("model", "gpt-4o")
+        settle = settle and not controls.get("no-store")
         before, kept = self.upstream.calls, self.stores() if settle else 0
         if api == "chat":
             messages = [{"role": "user", "content": said}] if isinstance(said, str) else said
@@ -115,7 +116,7 @@ class Asker:
         status, numbers = self.proxy.ask("/semcache/stats")
         return sum(numbers["stores_by_reason"].values()) if status == 200 else 0
 
-    def wait_for_a_store(self, before: int, seconds: float = 2.0) -> None:
+    def wait_for_a_store(self, before: int, seconds: float = 1.0) -> None:
         """LiteLLM hands a reply to its cache after it has answered the client."""
         until = time.monotonic() + seconds
         while self.stores() <= before and time.monotonic() < until:

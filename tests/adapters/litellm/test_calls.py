@@ -33,7 +33,7 @@ def test_the_same_and_a_reworded_question_are_answered_once(ask):
 REPLIES = {
     "text": Reply("Paris is the capital of France."),
     "one token": Reply("Paris"),
-    "long": Reply(" ".join(f"word{n}" for n in range(12_000))),
+    "long": Reply(" ".join(f"{n:050}" for n in range(2_000))),
     "tools": Reply(
         None, "tool_calls", (("look_up", '{"city": "Paris"}'), ("look_up", '{"city": "Lyon"}'))
     ),
@@ -147,8 +147,7 @@ def test_what_is_no_whole_answer_is_asked_again(ask, upstream, bad, stream):
         pytest.skip("a stream has no such form")
     question = "Is this a whole answer?"
     upstream.says[question] = bad
-    failed = bad.status != 200 or bad.choices == 0
-    with pytest.raises(openai.APIError) if failed else nullcontext():
+    with pytest.raises(openai.APIError) if bad.status != 200 else nullcontext():
         ask(question, stream=stream)
     upstream.says[question] = Reply("full answer")
     again = ask(question)
@@ -266,12 +265,6 @@ def test_every_shape_of_content_is_read(ask):
         [{"role": "user", "content": [{"type": "text", "text": "How is the weather?"}]}],
         [{"role": "user", "content": "How is the weather?"}, called, told],
         [{"role": "assistant", "content": ""}, {"role": "user", "content": "Anything to say?"}],
-        [
-            {
-                "role": "user",
-                "content": [{"type": "of_tomorrow", "x": 1}, {"type": "text", "text": "?"}],
-            }
-        ],
     ]
     for said in shapes:
         assert ask(said).calls == 1
@@ -281,10 +274,12 @@ def test_every_shape_of_content_is_read(ask):
 
 def test_embeddings_and_text_completions_pass_through(ask, upstream):
     client = ask.client()
+    upstream.says["Once upon"] = Reply("a time")
     for _ in range(2):
         before = upstream.calls
         client.embeddings.create(model="text-embedding-3-small", input="the same")
-        assert upstream.calls == before + 1
+        client.completions.create(model="instruct", prompt="Once upon")
+        assert upstream.calls == before + 2
 
 
 @pytest.mark.parametrize("written", [False, True], ids=["plain", "stream"])

@@ -82,7 +82,7 @@ def test_a_server_that_fails_fails_no_call(shared, upstream, qdrant, kind):
     finally:
         qdrant.fault = None
     until = time.monotonic() + 20
-    while not (hit := ask(QUESTION, settle=False, cache={"no-store": True}).hit):
+    while not (hit := ask(QUESTION, settle=False).hit):
         assert time.monotonic() < until, "hits did not resume"
         time.sleep(0.2)
     assert hit
@@ -109,7 +109,7 @@ def test_a_proxy_that_was_killed_finds_its_answers_again(tmp_path, upstream):
     with LiteLLMProxy(tmp_path, upstream.url, semcache=settings) as proxy:
         ask = Asker(proxy, upstream)
         first = ask(QUESTION)
-        os.killpg(proxy.process.pid, signal.SIGKILL)
+        os.killpg(proxy.pid, signal.SIGKILL)
     with LiteLLMProxy(tmp_path, upstream.url, semcache=settings) as proxy:
         again = Asker(proxy, upstream)
         again.namespace = ask.namespace
