@@ -14,6 +14,10 @@ from datetime import timedelta
 from langchain_semcache.records import Conditions
 from litellm_hooks.settings import Mode
 
+_UNFIT = ("background", "conversation", "text_completion")
+"""Calls whose reply is no answer to keep: it moves a conversation on that the provider holds, it
+comes later, or it is of another API and only passes by."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controls:
@@ -37,8 +41,9 @@ def read_controls(kwargs: Mapping[str, object], mode: Mode) -> Controls:
     said = kwargs.get("cache")
     controls = said if isinstance(said, Mapping) else {}
     wanted = controls.get("use-cache") is True or mode is Mode.DEFAULT_ON
+    unfit = any(kwargs.get(name) for name in _UNFIT)
     return Controls(
-        used=wanted and kwargs.get("caching") is not False,
+        used=wanted and not unfit and kwargs.get("caching") is not False,
         conditions=_conditions(controls),
         ttl=_seconds(controls["ttl"]) if controls.get("ttl") is not None else None,
         namespace=str(controls.get("namespace") or ""),
@@ -87,6 +92,6 @@ def _number(value: object) -> float | None:
         return None
     try:
         number = float(value)
-    except ValueError:
+    except (OverflowError, ValueError):
         return None
     return None if math.isnan(number) else number

@@ -17,7 +17,7 @@ from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
 REMEMBERED = 1_024
 """Streams that broke off, whose replies are yet to be handed to the cache."""
 
-_broken: OrderedDict[str, None] = OrderedDict()
+_broken: OrderedDict[str, bool] = OrderedDict()
 _lock = Lock()
 
 
@@ -61,14 +61,20 @@ def watch() -> None:
     CustomStreamWrapper.finish_reason_handler = finish_reason_handler
 
 
+def unwatch() -> None:
+    """Leave LiteLLM as it was."""
+    make_up = CustomStreamWrapper.finish_reason_handler
+    CustomStreamWrapper.finish_reason_handler = getattr(make_up, "__wrapped__", make_up)
+
+
 def broke_off(kwargs: Mapping[str, object]) -> bool:
-    """Whether the stream of this call ended before the provider said so."""
+    """Whether the stream of this call ended before the provider said so; asked once."""
     with _lock:
-        return str(kwargs.get("litellm_call_id")) in _broken
+        return _broken.pop(str(kwargs.get("litellm_call_id")), False)
 
 
 def _note(call_id: str) -> None:
     with _lock:
-        _broken[call_id] = None
+        _broken[call_id] = True
         if len(_broken) > REMEMBERED:
             _broken.popitem(last=False)

@@ -54,6 +54,8 @@ _PLACES = frozenset(
 
 _FINISHED = "stop"
 
+_ASKED_TAGS = "_routing_request_tags"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
@@ -84,11 +86,13 @@ def request_of(
     *,
     owned: Callable[[str], bool],
     namespace: str = "",
+    by_tags: bool = False,
 ) -> Request:
     """The request behind the arguments of one call.
 
     `owned` tells LiteLLM's own arguments from those that go to the model. `namespace` is the
-    caller's own partition inside the tenant.
+    caller's own partition inside the tenant. `by_tags` says that the tags of a call choose among
+    the deployments of its model, which may then be other models.
     """
     group = _model_group(kwargs)
     parameters = {
@@ -100,6 +104,8 @@ def request_of(
         # Two accounts at one provider may have other fine-tunes, files and agreements.
         parameters["provider"] = kwargs.get("custom_llm_provider")
         parameters["account"] = _digest(kwargs.get("api_key"))
+    parameters["default_headers"] = _provider_headers(kwargs)
+    parameters["routing_tags"] = _tags(kwargs) if by_tags else None
     parameters["own_endpoint"] = _own_endpoint(kwargs)
     parameters["cache_namespace"] = namespace or None
     return Request(
@@ -111,8 +117,10 @@ def request_of(
     )
 
 
-def response_of(result: object, surface: str) -> Response:
+def response_of(result: object, surface: str, choices: int = 1) -> Response:
     """A reply as data: a pydantic model of LiteLLM, or the JSON text of one.
+
+    `choices` is how many answers were asked for; of a stream of several LiteLLM makes one.
 
     Raises:
         Unstorable: It is no complete reply of this API.
@@ -124,7 +132,17 @@ def response_of(result: object, surface: str) -> Response:
         raise Unstorable("the reply is no JSON") from error
     if not isinstance(body, dict):
         raise Unstorable("the reply is no object")
-    return _responses_reply(body) if surface == RESPONSES else _chat_reply(body)
+    if surface == RESPONSES:
+        return _responses_reply(body)
+    if len(_several(body.get("choices"))) != choices:
+        raise Unstorable(f"the reply has not the {choices} choices that were asked for")
+    return _chat_reply(body)
+
+
+def choices_of(kwargs: Mapping[str, object]) -> int:
+    """How many answers a call asks for."""
+    wanted = kwargs.get("n")
+    return wanted if isinstance(wanted, int) and wanted > 1 else 1
 
 
 def reply_of(decision: Decision, surface: str) -> dict[str, JSON]:
@@ -217,6 +235,25 @@ def _own_endpoint(kwargs: Mapping[str, object]) -> str | None:
     return _digest(json.dumps(brought, sort_keys=True)) if brought else None
 
 
+def _provider_headers(kwargs: Mapping[str, object]) -> dict[str, object] | None:
+    """Headers of the client that LiteLLM passes on to a provider, such as `anthropic-beta`."""
+    held = kwargs.get("provider_specific_header")
+    found: dict[str, object] = {}
+    for scoped in held if isinstance(held, list) else [held]:
+        headers = scoped.get("extra_headers") if isinstance(scoped, Mapping) else None
+        found.update(headers if isinstance(headers, Mapping) else {})
+    return found or None
+
+
+def _tags(kwargs: Mapping[str, object]) -> list[str]:
+    """The tags that a Router chose a deployment by."""
+    for place in METADATA:
+        held = kwargs.get(place)
+        if isinstance(held, Mapping) and (tags := held.get(_ASKED_TAGS) or held.get("tags")):
+            return sorted(map(str, tags)) if isinstance(tags, (list, tuple)) else [str(tags)]
+    return []
+
+
 def _digest(secret: object) -> str | None:
     """What tells two secrets apart and does not tell either."""
     if secret is None or secret == "":
@@ -232,9 +269,7 @@ def _dumped(result: object) -> str:
 
 
 def _chat_reply(body: dict[str, JSON]) -> Response:
-    choices = body.get("choices")
-    if not isinstance(choices, list) or not choices:
-        raise Unstorable("the reply has no choices")
+    choices = _several(body.get("choices"))
     messages = []
     for choice in choices:
         message = choice.get("message") if isinstance(choice, dict) else None

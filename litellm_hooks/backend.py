@@ -20,11 +20,12 @@ from langchain_semcache.records import Decision
 from langchain_semcache.request import Resolved
 from langchain_semcache.tenancy import current_tenant
 from litellm_hooks._controls import Controls, lifetime, read_controls
-from litellm_hooks._identity import METADATA, noted_tenant
+from litellm_hooks._identity import FACTS, METADATA, SIMILARITY, noted_tenant
 from litellm_hooks._translate import (
     CHAT,
     Caller,
     Unstorable,
+    choices_of,
     facts_of,
     reply_of,
     request_of,
@@ -44,12 +45,6 @@ except ImportError as error:
     raise MissingExtra("litellm_hooks", "litellm", "litellm") from error
 
 ADAPTER = "litellm"
-FACTS = "semcache"
-"""Where the facts of a decision stand among a call's metadata."""
-
-SIMILARITY = "semantic-similarity"
-"""Where LiteLLM looks for what it sends as `x-litellm-semantic-similarity`."""
-
 CALL_TYPES = ("completion", "acompletion", "responses", "aresponses")
 """What is cached. Embeddings and text completions pass through."""
 
@@ -62,7 +57,8 @@ Kwargs: TypeAlias = dict[str, Any]
 class SemcacheBackend(Cache):  # type: ignore[misc]
     """LiteLLM's cache, answered by meaning.
 
-    No method raises in a call: LiteLLM would fail the user's request over it.
+    No method raises in a call: LiteLLM would fail the user's request over it. With the setting
+    `strict`, for tests, it does.
 
     Args:
         cache: An open cache; whoever made it closes it, or `disconnect` does.
@@ -84,6 +80,8 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         self._settings = settings
         self._authenticated = authenticated
         self._calls = _Calls()
+        self.by_tags = False
+        """Whether tags choose among the deployments of a model; the proxy's hook keeps it true."""
         watch()
 
     @property
@@ -148,7 +146,7 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
             if self._keeps(kwargs, controls):
                 self._sync.store(
                     self._answered(kwargs, controls),
-                    response_of(result, surface_of(kwargs)),
+                    response_of(result, surface_of(kwargs), choices_of(kwargs)),
                     ttl=self._lifetime(controls),
                 )
         except Unstorable as error:
@@ -165,7 +163,7 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
             if self._keeps(kwargs, controls):
                 await self._async.store(
                     self._answered(kwargs, controls),
-                    functools.partial(response_of, result, surface_of(kwargs)),
+                    functools.partial(response_of, result, surface_of(kwargs), choices_of(kwargs)),
                     ttl=self._lifetime(controls),
                 )
         except Unstorable as error:
@@ -235,6 +233,8 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
 
     def _asked(self, kwargs: Kwargs, controls: Controls) -> Callable[[], Resolved]:
         """Makes the identity of a call; to be called where CPU work may be done."""
+        # LiteLLM goes on to write into the metadata while a worker reads them.
+        kwargs = {**kwargs, **_metadata(kwargs)}
         caller = self._caller(kwargs)
 
         def identity() -> Resolved:
@@ -250,6 +250,7 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         Its conversation may have been changed since, and a stream is stored by whoever reads it to
         its end, perhaps outside the block that named the tenant.
         """
+        kwargs = {**kwargs, **_metadata(kwargs)}
         caller, known = self._caller(kwargs), self._calls.answered(kwargs)
         return lambda: known or self._resolved(kwargs, controls, caller)
 
@@ -258,7 +259,9 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         return Caller(tenant=tenant, authenticated=self._authenticated)
 
     def _resolved(self, kwargs: Kwargs, controls: Controls, caller: Caller) -> Resolved:
-        request = request_of(kwargs, caller, owned=owned, namespace=controls.namespace)
+        request = request_of(
+            kwargs, caller, owned=owned, namespace=controls.namespace, by_tags=self.by_tags
+        )
         return self._sync.core.resolve(request)
 
     def _told(self, kwargs: Kwargs, decision: Decision) -> Kwargs | None:
@@ -314,6 +317,7 @@ class _Calls:
         with self._lock:
             # The conversation is held, so that its address belongs to nothing else meanwhile.
             self._asked[call] = (conversation, resolved)
+            self._stored.pop(call, None)
             if len(self._asked) > UNDER_WAY:
                 self._asked.popitem(last=False)
 
@@ -341,6 +345,10 @@ _Call: TypeAlias = tuple[object, int]
 def _call(kwargs: Mapping[str, object]) -> tuple[_Call, object]:
     conversation = kwargs.get("messages", kwargs.get("input"))
     return (kwargs.get("litellm_call_id"), id(conversation)), conversation
+
+
+def _metadata(kwargs: Mapping[str, Any]) -> Kwargs:
+    return {place: dict(kwargs[place]) for place in METADATA if isinstance(kwargs.get(place), dict)}
 
 
 def _note_key(kwargs: Mapping[str, object], entry_id: str | None) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from threading import Lock
 from typing import Any
 
 from langchain_semcache.client import Semcache
 from langchain_semcache.clock import SystemClock
+from langchain_semcache.config import without_password
 from langchain_semcache.errors import ConfigurationError, MissingExtra, StoreLocked
-from litellm_hooks._identity import METADATA, TENANT, tenant_of
-from litellm_hooks.backend import FACTS, SIMILARITY, SemcacheBackend
+from litellm_hooks._identity import FACTS, METADATA, note, tenant_of
+from litellm_hooks.backend import SemcacheBackend
 from litellm_hooks.callback import Data, SemcacheCallback, without_null
 from litellm_hooks.settings import HookSettings
 
@@ -48,7 +48,7 @@ class ProxyHandler(SemcacheCallback):
         self.trouble = ""
         self._clock = SystemClock()
         self._again = 0.0
-        self._opening = Lock()
+        self._opening: asyncio.Task[None] | None = None
         self._own()
         if self.trouble:
             _log.warning("semcache: %s; this worker serves uncached meanwhile", self.trouble)
@@ -61,13 +61,12 @@ class ProxyHandler(SemcacheCallback):
         Also puts the cache back where something has replaced it.
         """
         if self.backend is None and self._clock.monotonic() >= self._again:
-            await asyncio.to_thread(self._own)
+            self._again = self._clock.monotonic() + TRY_AGAIN_SECONDS
+            self._opening = asyncio.create_task(asyncio.to_thread(self._take_over))
         self._put_in_place()
-        tenant = tenant_of(user_api_key_dict, self.settings.share)
-        for held in _metadata(data):
-            held.pop(FACTS, None)
-            held.pop(SIMILARITY, None)
-            held[TENANT] = tenant
+        # Several models in one call answer at once, under one name: nobody could tell whose it is.
+        several = "," in str(data.get("model"))
+        note(data, "" if several else tenant_of(user_api_key_dict, self.settings.share))
         return without_null(data)
 
     async def async_post_call_response_headers_hook(
@@ -81,19 +80,23 @@ class ProxyHandler(SemcacheCallback):
 
     def _own(self) -> None:
         """Open the cache, unless another process owns its directory."""
-        if not self._opening.acquire(blocking=False):
-            return
         try:
-            if self.backend is None:
-                opened = Semcache.open(self.settings.cache)
-                self.backend = SemcacheBackend(opened, self.settings, authenticated=True)
-                self.trouble = ""
+            opened = Semcache.open(self.settings.cache)
         except StoreLocked as error:
             self.trouble = str(error)
             self._again = self._clock.monotonic() + TRY_AGAIN_SECONDS
-        finally:
-            self._opening.release()
+            return
+        self.backend = SemcacheBackend(opened, self.settings, authenticated=True)
+        self.trouble = ""
         self._put_in_place()
+
+    def _take_over(self) -> None:
+        """Try again while requests are served without a cache: nothing that fails is theirs."""
+        try:
+            self._own()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the proxy goes on without
+            self.trouble = without_password(str(error))
+            _log.warning("semcache: the cache cannot be opened: %s", self.trouble)
 
     def _put_in_place(self) -> None:
         """`cache: true` further down in the config, or settings in a database, replace the cache.
@@ -107,8 +110,9 @@ class ProxyHandler(SemcacheCallback):
         from litellm.proxy import proxy_server
 
         router = proxy_server.llm_router
-        if router is not None and router.cache_responses is not True:
+        if router is not None:
             router.cache_responses = True
+            self.backend.by_tags = bool(getattr(router, "enable_tag_filtering", False))
 
 
 def _metadata(data: Data) -> list[Data]:

@@ -6,6 +6,9 @@ cache they say "healthy" without a look, or fail.
 
 from __future__ import annotations
 
+import functools
+import itertools
+import os
 from collections.abc import Callable, Coroutine
 from dataclasses import asdict
 from datetime import timedelta
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from litellm_hooks.proxy import ProxyHandler
 
 PING_TENANT = "semcache:ping"
+_pings = itertools.count()
 PING = "Does the cache store and read?"
 
 
@@ -73,7 +77,7 @@ def admin_routes(handler: ProxyHandler) -> APIRouter:
         ("POST", "/semcache/invalidate", _invalidate),
         ("POST", "/semcache/flush", _flush_tenant),
     ):
-        router.add_api_route(path, answer(handler), methods=[method])
+        router.add_api_route(path, _told(answer(handler)), methods=[method])
     return router
 
 
@@ -93,13 +97,15 @@ def _ping(handler: ProxyHandler) -> Endpoint:
     async def ping() -> dict[str, Any]:
         """Store, read and remove an entry for real, and say what is wrong if that fails."""
         cache = _of(handler).asemcache
-        request = Request(messages=PING, model="ping", tenant=PING_TENANT, surface=CHAT)
+        # Somebody else may be pinging, in another worker.
+        tenant = f"{PING_TENANT}:{os.getpid()}:{next(_pings)}"
+        request = Request(messages=PING, model="ping", tenant=tenant, surface=CHAT)
         kept = await cache.store(request, Response.from_text("It does."), ttl=timedelta(minutes=1))
         if not kept.stored or kept.entry_id is None:
             told = without_password(kept.detail)
             raise HTTPException(503, detail=f"unhealthy: nothing is stored ({kept.reason}: {told})")
         found = await cache.get(kept.entry_id)
-        await _done(cache.invalidate(tenant=PING_TENANT))
+        await cache.remove(kept.entry_id)
         if found is None:
             raise HTTPException(503, detail="unhealthy: what was stored is not read back")
         return {
@@ -187,7 +193,7 @@ def _invalidate(handler: ProxyHandler) -> Endpoint:
             raise HTTPException(
                 400, detail="name at least one of tags, source, model, tenant, older_than"
             )
-        return {"removed": await _done(_of(handler).asemcache.invalidate(**chosen))} | {
+        return {"removed": await _of(handler).asemcache.invalidate(**chosen)} | {
             "dry_run": which.dry_run
         }
 
@@ -198,7 +204,7 @@ def _flush_tenant(handler: ProxyHandler) -> Endpoint:
     async def flush(whose: Whose) -> dict[str, Any]:
         """Remove every entry of one tenant; how many that were, or would be."""
         cache = _of(handler).asemcache
-        removed = await _done(cache.invalidate(tenant=whose.tenant, dry_run=whose.dry_run))
+        removed = await cache.invalidate(tenant=whose.tenant, dry_run=whose.dry_run)
         return {"removed": removed, "dry_run": whose.dry_run}
 
     return flush
@@ -220,8 +226,14 @@ def _of(handler: ProxyHandler) -> SemcacheBackend:
     return handler.backend
 
 
-async def _done(work: Coroutine[Any, Any, int]) -> int:
-    try:
-        return await work
-    except SemcacheError as error:
-        raise HTTPException(503, detail=without_password(str(error))) from error
+def _told(endpoint: Endpoint) -> Endpoint:
+    """The endpoint, whose store may fail: then it says so."""
+
+    @functools.wraps(endpoint)
+    async def answer(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        try:
+            return await endpoint(*args, **kwargs)
+        except SemcacheError as error:
+            raise HTTPException(503, detail=without_password(str(error))) from error
+
+    return answer

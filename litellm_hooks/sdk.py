@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from langchain_semcache.client import Semcache
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.errors import ConfigurationError, MissingExtra
 from langchain_semcache.events import EventSink
+from litellm_hooks._streams import unwatch
 from litellm_hooks.backend import SemcacheBackend
 from litellm_hooks.callback import SemcacheCallback
 from litellm_hooks.settings import HookSettings, Mode
@@ -20,15 +22,24 @@ except ImportError as error:
     raise MissingExtra("litellm_hooks", "litellm", "litellm") from error
 
 
+_LISTS = (
+    "callbacks", "input_callback", "success_callback", "failure_callback", "_async_input_callback",
+    "_async_success_callback", "_async_failure_callback",
+)  # fmt: skip
+"""Where LiteLLM puts callbacks, and a marker of its own for every cache."""
+
+
 @dataclass(slots=True)
 class _Installed:
     backend: SemcacheBackend
     callback: SemcacheCallback
     before: object
+    marked: frozenset[str]
     owned: Semcache | None
 
 
 _installed: list[_Installed] = []
+_MARK = "cache"
 
 
 def install(
@@ -63,9 +74,10 @@ def install(
     if not isinstance(cache, Semcache):
         cache = owned = Semcache.open(SemcacheConfig.of(cache, **overrides), sinks=sinks)
     uninstall()
+    before, marked = litellm.cache, frozenset(name for name in _LISTS if _MARK in _list(name))
     backend = SemcacheBackend(cache, HookSettings(mode=checked, cache=cache.config))
     callback = SemcacheCallback()
-    _installed.append(_Installed(backend, callback, litellm.cache, owned))
+    _installed.append(_Installed(backend, callback, before, marked, owned))
     litellm.cache = backend
     litellm.callbacks.append(callback)
     return backend
@@ -80,11 +92,19 @@ def uninstall() -> None:
         done = _installed.pop()
         if litellm.cache is done.backend:
             litellm.cache = done.before
-        for place in (litellm.callbacks, litellm.success_callback, litellm.input_callback):
-            if done.callback in place:
-                place.remove(done.callback)
+        for name in _LISTS:
+            listed = _list(name)
+            listed[:] = [one for one in listed if one is not done.callback]
+            if name not in done.marked:
+                listed[:] = [one for one in listed if one != _MARK]
+        unwatch()
         if done.owned is not None:
             done.owned.close()
+
+
+def _list(name: str) -> list[Any]:
+    found: list[Any] = getattr(litellm, name, [])
+    return found
 
 
 def _can_serve_hits() -> None:

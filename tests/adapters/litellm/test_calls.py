@@ -303,3 +303,40 @@ def test_a_response_that_is_not_completed_is_asked_again(ask, upstream):
     ask(question, api="responses")
     upstream.says[question] = Reply("whole")
     assert ask(question, api="responses").text == "whole"
+
+
+def test_a_stream_of_two_choices_is_not_given_to_one_who_wants_two_answers(ask, upstream):
+    """LiteLLM makes one choice of it, with both texts."""
+    question = "Two answers in a stream?"
+    upstream.says[question] = Reply("yes it is")
+    ask(question, n=2, stream=True)
+    upstream.says[question] = Reply("yes it is", choices=2)
+    plain = ask(question, n=2)
+    assert plain.calls == 1
+    assert len(plain.raw.choices) == 2
+
+
+def test_a_conversation_that_the_provider_holds_moves_on(ask):
+    assert [
+        ask("continue", api="responses", conversation="conv_1", settle=False).calls
+        for _ in range(2)
+    ] == [1, 1]
+
+
+def test_several_models_in_one_call_leave_nothing_under_either_name(ask, upstream):
+    question = "Which of two models says this?"
+    both = {"model": "gpt-4o,gpt-4o-mini"}
+    ask.client().post(
+        "/chat/completions",
+        cast_to=object,
+        body={"messages": [{"role": "user", "content": question}], **both},
+    )
+    for model in ("gpt-4o", "gpt-4o-mini"):
+        assert ask(question, model=model, cache={"namespace": ""}).calls == 1
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_the_provider_is_told_nothing_of_ours(ask, upstream, api):
+    ask("What does the provider see?", api=api, body={"metadata": {"mine": "1"}})
+    assert "semcache" not in json.dumps(upstream.bodies[-1])
+    assert "hash-of" not in json.dumps(upstream.bodies[-1])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import time
 
 import pytest
@@ -267,13 +269,36 @@ def test_deployments_of_one_model_behind_a_router_share(upstream, colour):
     assert len({answer.choices[0].message.content for answer in answers}) == 1
 
 
-def test_uninstalling_leaves_litellm_as_it_was(upstream):
-    before = litellm.cache, list(litellm.callbacks), list(litellm.success_callback)
-    litellm_hooks.install(":memory:")
-    litellm_hooks.install(":memory:")
-    litellm_hooks.uninstall()
-    assert (litellm.cache, list(litellm.callbacks), list(litellm.success_callback)) == before
-    litellm_hooks.uninstall()
+def test_uninstalling_leaves_litellm_as_it_was(ask):
+    """In a program of its own, so that nothing of another test is there already."""
+    said = subprocess.run(
+        [sys.executable, "-c", UNINSTALLING], capture_output=True, check=False, text=True
+    )
+    assert said.returncode == 0, said.stderr[-2000:]
+
+
+UNINSTALLING = """
+import asyncio, litellm, litellm_hooks
+from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
+
+def seen():
+    names = [name for name in dir(litellm) if name.endswith(("callback", "callbacks"))]
+    lists = {n: list(v) for n in names if isinstance(v := getattr(litellm, n), list)}
+    return litellm.cache, lists, CustomStreamWrapper.finish_reason_handler
+
+said = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}], "mock_response": "yo"}
+litellm.completion(**said)
+asyncio.run(litellm.acompletion(**said))
+before = seen()
+litellm_hooks.install(":memory:", encoder="hash")
+litellm_hooks.install(":memory:", encoder="hash")
+assert seen() != before
+litellm.completion(**said)
+asyncio.run(litellm.acompletion(**said))
+litellm_hooks.uninstall()
+assert seen() == before, (before, seen())
+litellm_hooks.uninstall()
+"""
 
 
 def test_a_cache_that_is_open_already_stays_open(upstream):

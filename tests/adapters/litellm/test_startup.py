@@ -11,11 +11,7 @@ HANDLER = "litellm_hooks.proxy_handler"
 
 WRONG = {
     "a name": ({"similarty_threshold": 0.9}, "similarty_threshold is not a setting"),
-    "a level": ({"share": "world"}, "share must be one of everyone, organization, team, key"),
-    "a mode": ({"mode": "maybe"}, "mode must be one of default_on, default_off"),
     "an encoder": ({"encoder": "word2vec"}, "word2vec"),
-    "a value": ({"max_error_rate": 2}, "max_error_rate"),
-    "no mapping": ("./cache", "must be a mapping of settings"),
 }
 
 

@@ -14,6 +14,13 @@ QUESTION = "What does our contract say about notice periods?"
 REWORDED = "What does our contract say about periods of notice?"
 
 
+def test_a_client_cannot_pass_one_model_off_as_another(ask):
+    claim = {"model_group": "gpt-4o", "caching_groups": [["gpt-4o", "gpt-4o-mini"]]}
+    for api in ("chat", "responses"):
+        ask(QUESTION, api=api, model="gpt-4o-mini", body={"metadata": claim})
+        assert not ask(QUESTION, api=api).hit
+
+
 def test_by_default_no_two_keys_share(ask):
     """B20: same team or not, with a team or without, the administrator too."""
     for key in ("alice", "bob", "carol", "dave", "admin"):
@@ -29,9 +36,10 @@ def test_nor_do_two_end_users_of_one_key(ask):
     assert [asked(user) for user in ("u1", "u2", None, "u1", "u2", None)] == [1, 1, 1, 0, 0, 0]
 
 
-def test_nobody_gets_at_another_tenant_by_asking_for_it(ask):
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_nobody_gets_at_another_tenant_by_asking_for_it(ask, api):
     """X13: by body, metadata, header, namespace or key."""
-    first = ask(QUESTION, key="alice")
+    first = ask(QUESTION, key="alice", api=api)
     identity = {
         "user_api_key": "hash-of-alice",
         "user_api_key_team_id": "t1",
@@ -39,7 +47,7 @@ def test_nobody_gets_at_another_tenant_by_asking_for_it(ask):
         "redis_namespace": "key:hash-of-alice",
         "semcache": {"hit": True, "reason": "exact"},
     }
-    key = ask(QUESTION, key="alice").headers["x-litellm-cache-key"]
+    key = ask(QUESTION, key="alice", api=api).headers["x-litellm-cache-key"]
     for body in (
         {"metadata": identity},
         {"litellm_metadata": identity},
@@ -51,7 +59,7 @@ def test_nobody_gets_at_another_tenant_by_asking_for_it(ask):
         for question in (QUESTION, REWORDED):
             with suppress(openai.BadRequestError, openai.PermissionDeniedError):
                 # LiteLLM may refuse such a body outright.
-                got = ask(question, key="carol", body=body, cache={"no-store": True})
+                got = ask(question, key="carol", api=api, body=body, cache={"no-store": True})
                 assert got.calls == 1, body
                 assert got.text != first.text
                 assert not got.hit
