@@ -28,7 +28,8 @@ _OF_THE_CALL = frozenset(
     """
     cache cache_key caching client custom_llm_provider extra_headers_hook litellm_call_id
     litellm_logging_obj litellm_metadata metadata model model_info model_response parent_otel_span
-    preset_cache_key prompt_cache_key prompt_cache_retention safety_identifier stream
+    preset_cache_key prompt_cache_key prompt_cache_retention provider_specific_header
+    safety_identifier stream
     stream_options text_completion timeout
     """.split()
 )
