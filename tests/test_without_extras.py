@@ -81,6 +81,14 @@ def test_the_command_names_the_extra_that_is_missing(bare) -> None:
     assert "Traceback" not in ran.stderr
 
 
-def test_the_litellm_package_says_that_it_is_not_there_yet(bare) -> None:
-    ran = bare("import litellm_hooks; print(litellm_hooks.__doc__)")
-    assert "not part of this release" in ran.stdout
+@pytest.mark.parametrize("name", ["install", "proxy_handler", "SemcacheBackend"])
+def test_the_litellm_hooks_name_the_extra_that_is_missing(bare, name: str) -> None:
+    ran = bare(
+        "import litellm_hooks\n"
+        "try:\n"
+        f"    litellm_hooks.{name}\n"
+        "except ValueError as error:\n"
+        "    print(error)\n"
+    )
+    assert 'pip install "langchain-semcache[litellm]"' in ran.stdout, ran.stderr
+    assert len(ran.stdout.splitlines()) == 1

@@ -301,6 +301,29 @@ litellm_hooks.uninstall()
 """
 
 
+WITHOUT_PROXY = """
+import sys
+sys.modules["fastapi"] = None
+import litellm, litellm_hooks
+try:
+    litellm_hooks.install(":memory:", encoder="hash")
+except ValueError as error:
+    assert "needs fastapi" in str(error) and "litellm-proxy" in str(error), error
+    assert litellm.cache is None
+    sys.exit()
+said = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}], "mock_response": "yo"}
+assert [litellm.completion(**said)._hidden_params.get("cache_hit") for _ in "ab"] == [None, True]
+"""
+
+
+def test_without_the_proxy_s_packages_it_works_or_says_what_is_missing():
+    """X06: some releases import FastAPI for every hit, and fail the call over it."""
+    said = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PROXY], capture_output=True, check=False, text=True
+    )
+    assert said.returncode == 0, said.stderr[-2000:]
+
+
 def test_a_cache_that_is_open_already_stays_open(upstream):
     with Semcache.open(":memory:") as opened:
         assert litellm_hooks.install(opened).semcache is opened
