@@ -9,10 +9,15 @@ from collections.abc import AsyncIterator, Mapping
 from threading import Lock
 from typing import Any
 
-from litellm.litellm_core_utils.llm_response_utils.convert_dict_to_response import (
-    convert_to_streaming_response,
-)
-from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
+from langchain_semcache.errors import MissingExtra
+
+try:
+    from litellm.litellm_core_utils.llm_response_utils.convert_dict_to_response import (
+        convert_to_streaming_response,
+    )
+    from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
+except ImportError as error:
+    raise MissingExtra("litellm_hooks", "litellm", "litellm") from error
 
 REMEMBERED = 1_024
 """Streams that broke off, whose replies are yet to be handed to the cache."""
