@@ -38,6 +38,7 @@ try:
     from litellm.caching.base_cache import BaseCache
     from litellm.caching.caching import Cache
     from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
+    from litellm.responses import streaming_iterator
     from litellm.types import utils as litellm_types
 
     from litellm_hooks._streams import broke_off, replayed, watch
@@ -45,7 +46,8 @@ except ImportError as error:
     raise MissingExtra("litellm_hooks", "litellm", "litellm") from error
 
 ADAPTER = "litellm"
-CALL_TYPES = ("completion", "acompletion", "responses", "aresponses")
+CHAT_CALLS = ("completion", "acompletion")
+RESPONSES_CALLS = ("responses", "aresponses")
 """What is cached. Embeddings and text completions pass through."""
 
 UNDER_WAY = 256
@@ -70,7 +72,7 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
     def __init__(
         self, cache: Semcache, settings: HookSettings, *, authenticated: bool = False
     ) -> None:
-        super().__init__(type="local", supported_call_types=list(CALL_TYPES), **_without_a_limit())
+        super().__init__(type="local", supported_call_types=_call_types(), **_without_a_limit())
         self.type = "semcache"
         self.cache = _NoBackend()
         self.namespace = None
@@ -356,6 +358,12 @@ def _note_key(kwargs: Mapping[str, object], entry_id: str | None) -> None:
     handler = getattr(kwargs.get("litellm_logging_obj"), "llm_caching_handler", None)
     if handler is not None and entry_id:
         handler.preset_cache_key = entry_id
+
+
+def _call_types() -> list[str]:
+    """Early releases hand a stored reply of the Responses API to the caller as a mere mapping."""
+    converts = hasattr(streaming_iterator, "CachedResponsesAPIStreamingIterator")
+    return [*CHAT_CALLS, *(RESPONSES_CALLS if converts else ())]
 
 
 def owned(name: str) -> bool:

@@ -135,7 +135,7 @@ def test_the_facts_of_a_hit_are_in_the_metadata_and_the_hidden_parameters(upstre
     assert hit._hidden_params["cache_hit"] is True
     # Early releases (1.75) name no key outside the proxy.
     assert hit._hidden_params.get("cache_key") in (facts["entry_id"], None)
-    assert hit._hidden_params["response_cost"] == 0.0
+    assert hit._hidden_params.get("response_cost", 0.0) == 0.0
     assert hit.usage.total_tokens == 8
 
 
@@ -230,6 +230,9 @@ def test_the_responses_api(upstream, colour):
 
     before = upstream.calls
     first, second = call(), call()
+    if "responses" not in litellm.cache.supported_call_types:
+        assert upstream.calls == before + 2, "early releases cannot hand these replies out"
+        return
     assert upstream.calls == before + 1
     assert second.output[0].content[0].text == first.output[0].content[0].text
 
