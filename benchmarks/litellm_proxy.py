@@ -3,7 +3,7 @@
     python benchmarks/litellm_proxy.py             # two to three minutes
     python benchmarks/litellm_proxy.py --calls 60  # quicker
 
-Real proxies of one worker each run at once over one stand-in for the provider, which answers
+Three real proxies of one worker each run at once over one stand-in for the provider, which answers
 at once, and calls go to them in turn, so that whatever else the machine does falls on all alike.
 Every figure is of that one run; compare figures of one run only.
 """
@@ -46,10 +46,6 @@ PROXIES = {
         "litellm_settings": {"cache": True, "cache_params": {"type": "local"}},
     },
     "semcache": {"semcache": {"location": ":memory:"}, "litellm_settings": None},
-    "no verifier": {
-        "semcache": {"location": ":memory:", "verifier": "none"},
-        "litellm_settings": None,
-    },
 }
 AT_ONCE = 16
 

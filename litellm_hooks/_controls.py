@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from langchain_semcache.records import Conditions
 from litellm_hooks.settings import Mode
@@ -28,12 +29,15 @@ class Controls:
         conditions: What it asks of a hit; None where it asks for nothing.
         ttl: Lifetime it wants for its answer; None where it does not say.
         namespace: A partition of its own choice, inside its tenant.
+        tags, sources: What its answer can be invalidated by.
     """
 
     used: bool = True
     conditions: Conditions | None = None
     ttl: timedelta | None = None
     namespace: str = ""
+    tags: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_controls(kwargs: Mapping[str, object], mode: Mode) -> Controls:
@@ -42,11 +46,18 @@ def read_controls(kwargs: Mapping[str, object], mode: Mode) -> Controls:
     controls = said if isinstance(said, Mapping) else {}
     wanted = controls.get("use-cache") is True or mode is Mode.DEFAULT_ON
     unfit = any(kwargs.get(name) for name in _UNFIT)
+    ttl = _seconds(controls["ttl"]) if controls.get("ttl") is not None else None
+    tags, sources = controls.get("tags") or [], controls.get("sources") or {}
+    if not _are_texts(tags, list) or not _are_texts(sources, dict):
+        # An answer that cannot be invalidated as its caller means to is not kept.
+        tags, sources, ttl = [], {}, timedelta(0)
     return Controls(
         used=wanted and not unfit and kwargs.get("caching") is not False,
         conditions=_conditions(controls),
-        ttl=_seconds(controls["ttl"]) if controls.get("ttl") is not None else None,
+        ttl=ttl,
         namespace=str(controls.get("namespace") or ""),
+        tags=tuple(tags),
+        sources=sources,
     )
 
 
@@ -69,6 +80,11 @@ def _conditions(controls: Mapping[object, object]) -> Conditions | None:
         min_confidence=_share(sure),
         exact=exact,
     )
+
+
+def _are_texts(value: Any, kind: type[list[Any] | dict[Any, Any]]) -> bool:
+    inside = [*value, *value.values()] if isinstance(value, dict) else value
+    return isinstance(value, kind) and all(isinstance(one, str) and one for one in inside)
 
 
 def _seconds(value: object) -> timedelta:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from threading import Lock
 from typing import Any
 
@@ -24,6 +24,8 @@ REMEMBERED = 1_024
 
 _broken: OrderedDict[str, bool] = OrderedDict()
 _lock = Lock()
+_watched: list[Callable[[Any], Any]] = []
+"""LiteLLM's own method, while ours stands in its place."""
 
 
 def replayed(reply: dict[str, Any], kwargs: Mapping[str, Any]) -> CustomStreamWrapper:
@@ -53,9 +55,10 @@ def watch() -> None:
     place, and hands half an answer to the cache as if it were whole. Nothing in what it hands over
     tells; the one place where it shows is the method that makes the reason up.
     """
-    make_up = CustomStreamWrapper.finish_reason_handler
-    if hasattr(make_up, "__wrapped__"):
+    if _watched:
         return
+    make_up = CustomStreamWrapper.finish_reason_handler
+    _watched.append(make_up)
 
     @functools.wraps(make_up)
     def finish_reason_handler(stream: Any) -> Any:
@@ -68,8 +71,8 @@ def watch() -> None:
 
 def unwatch() -> None:
     """Leave LiteLLM as it was."""
-    make_up = CustomStreamWrapper.finish_reason_handler
-    CustomStreamWrapper.finish_reason_handler = getattr(make_up, "__wrapped__", make_up)
+    if _watched:
+        CustomStreamWrapper.finish_reason_handler = _watched.pop()
 
 
 def broke_off(kwargs: Mapping[str, object]) -> bool:

@@ -22,18 +22,19 @@ RESPONSES = "litellm-responses"
 
 _KINDS = {CHAT: "litellm.chat/1", RESPONSES: "litellm.responses/1"}
 
-_CONVERSATION = frozenset({"input", "instructions", "messages"})
-
-_OF_THE_CALL = frozenset(
-    """
-    cache cache_key caching client custom_llm_provider extra_headers_hook litellm_call_id
-    litellm_logging_obj litellm_metadata metadata model model_info model_response parent_otel_span
-    preset_cache_key prompt_cache_key prompt_cache_retention provider_specific_header
-    safety_identifier stream
-    stream_options text_completion timeout
-    """.split()
+_READ_APART = frozenset(
+    {
+        "input",
+        "instructions",
+        "messages",
+        "model",
+        "custom_llm_provider",
+        "provider_specific_header",
+    }
 )
-"""How a call is made, watched or billed: no answer depends on these."""
+
+_OF_THE_CALL = frozenset({"prompt_cache_key", "prompt_cache_retention", "safety_identifier"})
+"""How a call is watched or billed. What else says so, the core knows or LiteLLM calls its own."""
 
 _OWNED_THAT_COUNT = frozenset(
     """
@@ -56,6 +57,8 @@ _PLACES = frozenset(
 _FINISHED = "stop"
 
 _ASKED_TAGS = "_routing_request_tags"
+
+_BESIDE = "litellm_hooks"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,14 +104,19 @@ def request_of(
         for name, value in kwargs.items()
         if _counts(name, value, owned=owned, routed=bool(group), authenticated=caller.authenticated)
     }
+    if headers := _provider_headers(kwargs):
+        parameters["default_headers"] = headers
+    beside: dict[str, object] = {
+        "routing_tags": _tags(kwargs) if by_tags else None,
+        "own_endpoint": _own_endpoint(kwargs),
+        "namespace": namespace or None,
+    }
     if not group:
         # Two accounts at one provider may have other fine-tunes, files and agreements.
-        parameters["provider"] = kwargs.get("custom_llm_provider")
-        parameters["account"] = _digest(kwargs.get("api_key"))
-    parameters["default_headers"] = _provider_headers(kwargs)
-    parameters["routing_tags"] = _tags(kwargs) if by_tags else None
-    parameters["own_endpoint"] = _own_endpoint(kwargs)
-    parameters["cache_namespace"] = namespace or None
+        beside["provider"] = kwargs.get("custom_llm_provider")
+        beside["account"] = _digest(kwargs.get("api_key"))
+    # Under one name that no provider has: some have a parameter `provider`, or `account`.
+    parameters[_BESIDE] = {name: value for name, value in beside.items() if value} or None
     return Request(
         messages=_messages(kwargs),
         model=group or str(kwargs.get("model") or ""),
@@ -176,7 +184,7 @@ def facts_of(decision: Decision) -> dict[str, JSON]:
 def _counts(
     name: str, value: object, *, owned: Callable[[str], bool], routed: bool, authenticated: bool
 ) -> bool:
-    if name in _CONVERSATION or name in _OF_THE_CALL or (name == "user" and authenticated):
+    if name in _READ_APART or name in _OF_THE_CALL or (name == "user" and authenticated):
         return False
     if name in _PLACES:
         return not routed
@@ -238,8 +246,8 @@ def _own_endpoint(kwargs: Mapping[str, object]) -> str | None:
 
 def _provider_headers(kwargs: Mapping[str, object]) -> dict[str, object] | None:
     """Headers of the client that LiteLLM passes on to a provider, such as `anthropic-beta`."""
-    held = kwargs.get("provider_specific_header")
-    found: dict[str, object] = {}
+    held, given = kwargs.get("provider_specific_header"), kwargs.get("default_headers")
+    found: dict[str, object] = dict(given) if isinstance(given, Mapping) else {}
     for scoped in held if isinstance(held, list) else [held]:
         headers = scoped.get("extra_headers") if isinstance(scoped, Mapping) else None
         found.update(headers if isinstance(headers, Mapping) else {})

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from langchain_semcache.client import AsyncSemcache, Semcache
 from langchain_semcache.errors import CorruptEntry, MissingExtra
-from langchain_semcache.records import Decision
+from langchain_semcache.records import Decision, Request
 from langchain_semcache.request import Resolved
 from langchain_semcache.tenancy import current_tenant
 from litellm_hooks._controls import Controls, lifetime, read_controls
@@ -150,6 +150,8 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
                     self._answered(kwargs, controls),
                     response_of(result, surface_of(kwargs), choices_of(kwargs)),
                     ttl=self._lifetime(controls),
+                    tags=controls.tags,
+                    sources=controls.sources,
                 )
         except Unstorable as error:
             self._sync.not_kept(str(error))
@@ -167,16 +169,13 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
                     self._answered(kwargs, controls),
                     functools.partial(response_of, result, surface_of(kwargs), choices_of(kwargs)),
                     ttl=self._lifetime(controls),
+                    tags=controls.tags,
+                    sources=controls.sources,
                 )
         except Unstorable as error:
             self._async.not_kept(str(error))
         except Exception as error:  # noqa: BLE001 - the answer is paid for and must arrive
             self._async.troubled(ADAPTER, error)
-
-    async def async_add_cache_pipeline(
-        self, result: object, dynamic_cache_object: object = None, **kwargs: Any
-    ) -> None:
-        """Nothing: embeddings are not cached here."""
 
     def get_cache_key(self, **kwargs: Any) -> str:
         """The id of this call's entry.
@@ -185,25 +184,20 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         the entry that was served. Until then a name for the call does: to work the id out means
         reading the whole request, which is not done on an event loop.
         """
-        preset = self.get_preset_cache_key_from_kwargs(**kwargs)
-        return str(preset or kwargs.get("litellm_call_id") or "")
-
-    def get_preset_cache_key_from_kwargs(self, **kwargs: Any) -> str | None:
-        """The id that was noted for this call."""
         params = kwargs.get("litellm_params")
-        key = params.get("preset_cache_key") if isinstance(params, Mapping) else None
-        return None if key is None else str(key)
-
-    _get_preset_cache_key_from_kwargs = get_preset_cache_key_from_kwargs
+        preset = params.get("preset_cache_key") if isinstance(params, Mapping) else None
+        return str(preset or kwargs.get("litellm_call_id") or "")
 
     def should_use_cache(self, **kwargs: Any) -> bool:
         """Whether this call says that it is cached."""
         return self._controls(kwargs).used
 
-    def supports_async(self) -> bool:
-        return True
-
-    _supports_async = supports_async
+    async def explain(self, call: Kwargs, tenant: str) -> Decision:
+        """What would be decided on this call of this tenant; serves and changes nothing."""
+        controls = read_controls(call, self._settings.mode)
+        caller = Caller(tenant=tenant, authenticated=self._authenticated)
+        request = self._request(call, controls, caller)
+        return await self._async.explain(request, conditions=controls.conditions)
 
     async def ping(self) -> bool:
         """Whether the store answers.
@@ -261,10 +255,12 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         return Caller(tenant=tenant, authenticated=self._authenticated)
 
     def _resolved(self, kwargs: Kwargs, controls: Controls, caller: Caller) -> Resolved:
-        request = request_of(
-            kwargs, caller, owned=owned, namespace=controls.namespace, by_tags=self.by_tags
+        return self._sync.core.resolve(self._request(kwargs, controls, caller))
+
+    def _request(self, kwargs: Kwargs, controls: Controls, caller: Caller) -> Request:
+        return request_of(
+            kwargs, caller, owned=_owned, namespace=controls.namespace, by_tags=self.by_tags
         )
-        return self._sync.core.resolve(request)
 
     def _told(self, kwargs: Kwargs, decision: Decision) -> Kwargs | None:
         """The reply of a hit; the facts, of a miss too, are noted where LiteLLM looks."""
@@ -366,7 +362,7 @@ def _call_types() -> list[str]:
     return [*CHAT_CALLS, *(RESPONSES_CALLS if converts else ())]
 
 
-def owned(name: str) -> bool:
+def _owned(name: str) -> bool:
     """Whether an argument is LiteLLM's own and does not go to the model."""
     owned = getattr(litellm_types, "is_litellm_owned_kwarg", None)
     if owned is not None:

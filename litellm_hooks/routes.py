@@ -23,8 +23,8 @@ from langchain_semcache.config import without_password
 from langchain_semcache.errors import SemcacheError
 from langchain_semcache.records import Request, Response
 from litellm_hooks._identity import tenant_of
-from litellm_hooks._translate import CHAT, Caller, request_of, surface_of
-from litellm_hooks.backend import SemcacheBackend, owned
+from litellm_hooks._translate import CHAT, surface_of
+from litellm_hooks.backend import SemcacheBackend
 
 if TYPE_CHECKING:
     from litellm_hooks.proxy import ProxyHandler
@@ -59,7 +59,7 @@ class Which(_Body):
 
 
 class Whose(_Body):
-    """A tenant, by its name ("key:…", "team:…"), or by one of its members."""
+    """A tenant, by the name of its bucket ("key:…", "team:…")."""
 
     tenant: str = Field(min_length=1)
     dry_run: bool = False
@@ -156,9 +156,10 @@ def _explain(handler: ProxyHandler) -> Endpoint:
         """
         backend = _of(handler)
         tenant = body.pop("semcache_tenant", None) or tenant_of(caller, backend.settings.share)
-        call = {**_defaults(body), **body, "metadata": {"model_group": body.get("model")}}
-        request = request_of(call, Caller(tenant=str(tenant), authenticated=True), owned=owned)
-        decision = await backend.asemcache.explain(request)
+        said = body.get("metadata")
+        metadata = {**(said if isinstance(said, dict) else {}), "model_group": body.get("model")}
+        call = {**_defaults(body), **body, "metadata": metadata}
+        decision = await backend.explain(call, str(tenant))
         return {
             "hit": decision.hit,
             "reason": decision.reason,

@@ -15,7 +15,7 @@ from langchain_semcache.events import EventSink
 from litellm_hooks._streams import unwatch
 from litellm_hooks.backend import SemcacheBackend
 from litellm_hooks.callback import SemcacheCallback
-from litellm_hooks.settings import HookSettings, Mode
+from litellm_hooks.settings import HookSettings, Mode, one_of
 
 try:
     import litellm
@@ -69,10 +69,13 @@ def install(
     Raises:
         ConfigurationError: One line that names what is wrong and the fix.
     """
-    checked = HookSettings.of({"mode": mode, "location": ":memory:"}).mode
+    checked = one_of(Mode, mode, "mode")
     _can_serve_hits()
     owned = None
-    if not isinstance(cache, Semcache):
+    if isinstance(cache, Semcache):
+        if sinks or overrides:
+            raise ConfigurationError("an open Semcache has its settings already; give it alone")
+    else:
         cache = owned = Semcache.open(SemcacheConfig.of(cache, **overrides), sinks=sinks)
     uninstall()
     before, marked = litellm.cache, frozenset(name for name in _LISTS if _MARK in _list(name))
@@ -111,7 +114,6 @@ def _list(name: str) -> list[Any]:
 _READ_BY_HITS = (
     "litellm.llms.anthropic.pass_through.messages.response_cache",
     "litellm.responses.streaming_iterator",
-    "litellm.utils",
 )
 """What LiteLLM first imports when a reply comes out of a cache."""
 

@@ -60,8 +60,8 @@ class HookSettings:
                 f"callback_settings.semcache must be a mapping of settings, not {settings!r}"
             )
         given = dict(settings)
-        share = _one_of(Share, given.pop("share", Share.END_USER), "share")
-        mode = _one_of(Mode, given.pop("mode", Mode.DEFAULT_ON), "mode")
+        share = one_of(Share, given.pop("share", Share.END_USER), "share")
+        mode = one_of(Mode, given.pop("mode", Mode.DEFAULT_ON), "mode")
         try:
             return cls(share=share, mode=mode, cache=SemcacheConfig.of(**given))
         except ConfigurationError as error:
@@ -69,7 +69,12 @@ class HookSettings:
             raise ConfigurationError(told) from error
 
 
-def _one_of(kind: type[Kind], value: object, name: str) -> Kind:
+def one_of(kind: type[Kind], value: object, name: str) -> Kind:
+    """The value as one of its kind.
+
+    Raises:
+        ConfigurationError: It is none; the message says which there are.
+    """
     try:
         return kind(str(value))
     except ValueError as error:

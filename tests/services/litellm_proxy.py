@@ -134,7 +134,6 @@ class LiteLLMProxy:
         *,
         semcache: dict[str, Any] | None = None,
         litellm_settings: dict[str, Any] | None = None,
-        models: list[dict[str, Any]] | None = None,
         workers: int = 1,
         start: bool = True,
     ) -> None:
@@ -144,7 +143,7 @@ class LiteLLMProxy:
         upstream_params = {"api_base": upstream, "api_key": "sk-upstream"}
         known = {name: f"openai/{name}" for name in ("gpt-4o", "gpt-4o-mini", EMBEDDER)}
         known["instruct"] = "text-completion-openai/gpt-3.5-turbo-instruct"
-        named = models or [
+        named = [
             {"model_name": name, "litellm_params": {"model": model, **upstream_params}}
             for name, model in known.items()
         ]

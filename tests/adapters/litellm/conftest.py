@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
 import time
@@ -24,6 +25,14 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.filterwarnings("error:::langchain_semcache"))
         item.add_marker(pytest.mark.filterwarnings("error:::litellm_hooks"))
         item.add_marker(pytest.mark.filterwarnings("ignore"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _litellm_s_own_loops():
+    """LiteLLM leaves event loops open. They are collected here, where its warnings are let pass,
+    and not at some moment of another test, where a warning is an error."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="session")

@@ -50,10 +50,11 @@ def test_the_key_that_a_hit_names_deletes_its_entry(ask, proxy, api, stream):
 
 
 def test_explain_shows_every_candidate_and_serves_nothing(ask, proxy, upstream):
-    ask(QUESTION, cache={"namespace": ""})
+    ask(QUESTION)
     before = upstream.calls
     body = {
         "model": "gpt-4o",
+        "cache": {"namespace": ask.namespace},
         "messages": [{"role": "user", "content": "Which river flows through Budapest?"}],
         "semcache_tenant": "key:hash-of-alice",
     }
@@ -65,6 +66,7 @@ def test_explain_shows_every_candidate_and_serves_nothing(ask, proxy, upstream):
     assert upstream.calls == before
     body["messages"][0]["content"] = QUESTION
     assert proxy.ask("/semcache/explain", body)[1]["reason"] == "exact"
+    assert not proxy.ask("/semcache/explain", {**body, "cache": {}})[1]["hit"]
     del body["semcache_tenant"]
     assert not proxy.ask("/semcache/explain", body)[1]["hit"]
 
@@ -87,6 +89,26 @@ def test_invalidate_by_model_tenant_and_age_with_a_dry_run(ask, proxy):
     time.sleep(0.2)
     assert proxy.ask("/semcache/invalidate", {"older_than": 0.1})[1]["removed"] >= 1
     assert not ask(QUESTION, key="bob").hit
+
+
+def test_invalidate_by_tag_and_by_source(ask, proxy):
+    """What an answer came from is said with the call."""
+    tagged = {"tags": ["faq", ask.namespace], "sources": {f"{ask.namespace}.md": "v1"}}
+    ask(QUESTION, cache=tagged)
+    ask("Which river flows through Paris?")
+    assert proxy.ask("/semcache/invalidate", {"tags": ["no such"]})[1]["removed"] == 0
+    counted = {"tags": [ask.namespace], "source": f"{ask.namespace}.md", "dry_run": True}
+    assert proxy.ask("/semcache/invalidate", counted)[1]["removed"] == 1
+    assert ask(QUESTION).hit
+    assert proxy.ask("/semcache/invalidate", {"source": f"{ask.namespace}.md"})[1]["removed"] == 1
+    assert not ask(QUESTION, cache={"no-store": True}).hit
+    assert ask("Which river flows through Paris?").hit
+
+
+@pytest.mark.parametrize("wrong", [{"tags": "faq"}, {"tags": [1]}, {"sources": ["faq.md"]}])
+def test_an_answer_whose_tags_cannot_be_read_is_not_kept(ask, wrong):
+    ask(QUESTION, cache=wrong)
+    assert ask(QUESTION).calls == 1
 
 
 @pytest.mark.parametrize(

@@ -272,7 +272,7 @@ def test_deployments_of_one_model_behind_a_router_share(upstream, colour):
     assert len({answer.choices[0].message.content for answer in answers}) == 1
 
 
-def test_uninstalling_leaves_litellm_as_it_was(ask):
+def test_uninstalling_leaves_litellm_as_it_was():
     """In a program of its own, so that nothing of another test is there already."""
     said = subprocess.run(
         [sys.executable, "-c", UNINSTALLING], capture_output=True, check=False, text=True
@@ -327,8 +327,10 @@ def test_without_the_proxy_s_packages_it_works_or_says_what_is_missing():
     assert said.returncode == 0, said.stderr[-2000:]
 
 
-def test_a_cache_that_is_open_already_stays_open(upstream):
+def test_a_cache_that_is_open_already_stays_open():
     with Semcache.open(":memory:") as opened:
+        with pytest.raises(ConfigurationError, match="give it alone"):
+            litellm_hooks.install(opened, ttl=60)
         assert litellm_hooks.install(opened).semcache is opened
         litellm_hooks.uninstall()
         assert opened.stats().entries == 0

@@ -151,6 +151,10 @@ BEHIND_A_ROUTER = {"litellm_metadata": {"model_group": "chat"}}
         ({"user": "a"}, {"user": "b"}, True),
         ({"user": "a", "authenticated": False}, {"user": "b", "authenticated": False}, False),
         ({"prompt_id": "a"}, {"prompt_id": "b"}, False),
+        ({"provider": {"order": ["a"]}}, {"provider": {"order": ["b"]}}, False),
+        ({"account": "a"}, {"account": "b"}, False),
+        ({"default_headers": {"x-a": "1"}}, {"default_headers": {"x-a": "2"}}, False),
+        ({"custom_llm_provider": "a"}, {"custom_llm_provider": "b"}, False),
         (
             {"provider_specific_header": {"extra_headers": {"anthropic-beta": "x"}}},
             {"provider_specific_header": {"extra_headers": {}}},
