@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 
 import openai
 import pytest
@@ -120,7 +120,8 @@ def test_a_client_that_stops_reading_leaves_nothing_behind(ask, upstream):
 def test_a_stream_that_breaks_off_is_not_stored(ask, upstream):
     question = "What breaks in the middle?"
     upstream.says[question] = Reply("one two three four five", cut_after=3)
-    ask(question, stream=True)
+    with suppress(openai.APIError):  # releases from 1.110 on say themselves that it broke off
+        ask(question, stream=True)
     upstream.says[question] = Reply("one two three four five")
     whole = ask(question)
     assert (whole.calls, whole.text) == (1, "one two three four five")

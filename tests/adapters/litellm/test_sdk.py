@@ -6,7 +6,9 @@ import asyncio
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
+import openai
 import pytest
 from pydantic import BaseModel
 
@@ -107,7 +109,8 @@ def test_one_call_is_one_write(cache, ask, way):
 def test_a_stream_that_breaks_off_is_not_stored(ask, upstream, way):
     """B19: LiteLLM itself says "stop" at its end."""
     upstream.says["Does it break?"] = Reply("one two three four", cut_after=3)
-    ask("Does it break?", way=way, stream=True)
+    with suppress(openai.APIError):  # releases from 1.110 on say themselves that it broke off
+        ask("Does it break?", way=way, stream=True)
     upstream.says["Does it break?"] = Reply("one two three four")
     assert ask("Does it break?", way=way, stream=True) == ("one two three four", 1)
     assert ask("Does it break?", way=way, stream=True) == ("one two three four", 0)
