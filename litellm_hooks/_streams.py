@@ -52,8 +52,8 @@ def watch() -> None:
     """From now on, know of the streams that broke off.
 
     Where a connection ends before the provider has said why it stops, LiteLLM before 1.110 says
-    "stop" in its place, and hands half an answer to the cache as if it were whole. Nothing in what it hands over
-    tells; the one place where it shows is the method that makes the reason up.
+    "stop" in its place, and hands half an answer to the cache as if it were whole. Nothing in what
+    it hands over tells; the one place where it shows is the method that makes the reason up.
     """
     if _watched:
         return
