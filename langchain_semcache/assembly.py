@@ -17,7 +17,7 @@ from langchain_semcache.engine.gate import Gate, ThrottledWarning
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.engine.refining import refine
-from langchain_semcache.engine.workplace import RecentVectors, Workplace
+from langchain_semcache.engine.workplace import RECENT_VECTORS, Workplace
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable
 from langchain_semcache.events import EventSink
 from langchain_semcache.guards import check
@@ -29,6 +29,7 @@ from langchain_semcache.ports import (
     SupportsThreshold,
     Verifier,
 )
+from langchain_semcache.recent import Recent
 from langchain_semcache.records import Reason, Request
 from langchain_semcache.request import (
     RequestSettings,
@@ -131,7 +132,7 @@ def build(
                 accounts=accounts,
                 clock=clock,
                 pool=pool,
-                recent=RecentVectors(),
+                recent=Recent(RECENT_VECTORS),
                 index_may_block=_may_block(index, unsaid=False),
                 deadline_seconds=config.deadline_seconds,
                 strict=config.strict,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from langchain_semcache.encoders.validation import check_vectors
 from langchain_semcache.errors import ConfigurationError, EncoderUnavailable, MissingExtra
 from langchain_semcache.ports import TokenVectors, Vectors
 from langchain_semcache.processes import shared
+from langchain_semcache.recent import Recent
 
 FEATURE = "OnnxEncoder"
 IDENTITY = f"use-multilingual-v3@{use.WEIGHTS.sha256[:12]};fp32;l2"
@@ -26,6 +28,10 @@ MAX_THREADS = 4
 
 MARKS = 2
 """Begin and end, around the pieces of every text."""
+
+LATELY = 4 * 1024 * 1024
+"""Bytes of token vectors that are kept of the last texts: a question of 12 pieces has 60 kB. A
+verifier asks for those of the question that was encoded a moment ago."""
 
 TOKENS_A_RUN = 1024
 """Texts are run together up to this many tokens; bounds the working memory at about 15 MB."""
@@ -75,6 +81,7 @@ class OnnxEncoder:
         self._threads = threads or min(MAX_THREADS, _available_cpus())
         key = (FEATURE, str(self._weights), str(self._pieces), str(self._threads))
         self._model = shared(key, self._load)
+        self._lately: Recent[TokenVectors] = Recent(LATELY, _bytes)
 
     @property
     def identity(self) -> str:
@@ -101,16 +108,14 @@ class OnnxEncoder:
             CorruptWeights: As `open()`, when this is the first call.
             EncoderUnavailable: The runtime failed.
         """
-        model = self._model.get()
-        tokens = [self._cut(model.tokenize(text)) for text in texts]
-        if not tokens:
+        if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
-        try:
-            runs = [model.forward(run) for run in _runs(tokens)]
-        except Exception as error:  # onnxruntime's errors have no common base of their own
-            raise EncoderUnavailable(f"onnxruntime failed: {type(error).__name__}") from error
-        vectors = runs[0] if len(runs) == 1 else np.concatenate(runs)
-        return check_vectors(vectors, count=len(tokens), dimension=self.dimension)
+        if len(texts) == 1:
+            # A lone question: whoever verifies its candidates will want its pieces, too.
+            vectors = self.token_vectors(texts)[0].sentence[None].copy()
+        else:
+            vectors = self._encode(texts)
+        return check_vectors(vectors, count=len(texts), dimension=self.dimension)
 
     def token_vectors(self, texts: Sequence[str]) -> Sequence[TokenVectors]:
         """The pieces of each text with their float32 [pieces, 1280] vectors, cut as in `encode`.
@@ -119,12 +124,28 @@ class OnnxEncoder:
             CorruptWeights: As `open()`, when this is the first call.
             EncoderUnavailable: The runtime failed.
         """
-        model = self._model.get()
-        tokens = [self._cut(model.tokenize(text)) for text in texts]
-        try:
+        known = self._lately.among(texts)
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            for text, read in zip(new, self._read(new), strict=True):
+                known[text] = read
+                self._lately.put(text, read)
+        return [known[text] for text in texts]
+
+    def _encode(self, texts: Sequence[str]) -> Vectors:
+        model, tokens = self._tokens(texts)
+        with _named_failures():
+            runs = [model.forward(run) for run in _runs(tokens)]
+        return runs[0] if len(runs) == 1 else np.concatenate(runs)
+
+    def _read(self, texts: Sequence[str]) -> Sequence[TokenVectors]:
+        model, tokens = self._tokens(texts)
+        with _named_failures():
             return [read for run in _runs(tokens) for read in _token_vectors(model, run)]
-        except Exception as error:  # onnxruntime's errors have no common base of their own
-            raise EncoderUnavailable(f"onnxruntime failed: {type(error).__name__}") from error
+
+    def _tokens(self, texts: Sequence[str]) -> tuple[use.UseMultilingual, list[list[int]]]:
+        model = self._model.get()
+        return model, [self._cut(model.tokenize(text)) for text in texts]
 
     def _cut(self, tokens: list[int]) -> list[int]:
         if len(tokens) <= self.max_tokens:
@@ -189,10 +210,29 @@ def _token_vectors(
         yield TokenVectors(
             pieces=tuple([model.pieces.id_to_piece(number) for number in row[first:last]]),
             scores=tuple([model.pieces.get_score(number) for number in row[first:last]]),
-            vectors=features[start + first : start + last],
-            sentence=sentence,
+            vectors=_own(features[start + first : start + last]),
+            sentence=_own(sentence),
         )
         start += len(row)
+
+
+def _own(vectors: Vectors) -> Vectors:
+    """A copy that does not keep the whole run alive, and that nobody can write into."""
+    own = vectors.copy()
+    own.flags.writeable = False
+    return own
+
+
+def _bytes(read: TokenVectors) -> int:
+    return read.vectors.nbytes + read.sentence.nbytes
+
+
+@contextmanager
+def _named_failures() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # onnxruntime's errors have no common base of their own
+        raise EncoderUnavailable(f"onnxruntime failed: {type(error).__name__}") from error
 
 
 def _available_cpus() -> int:

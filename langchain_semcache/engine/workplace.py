@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -40,37 +38,14 @@ from langchain_semcache.ports import (
     Vectors,
     Verifier,
 )
+from langchain_semcache.recent import Recent
 from langchain_semcache.records import Reason
 
 ADMINISTRATION_SECONDS = 3600.0
 """What removing entries may take: there may be many, and no model call waits for it."""
 
 RECENT_VECTORS = 512
-
-
-class RecentVectors:
-    """The vectors of the last few texts: a miss embeds once, the store after it not again."""
-
-    def __init__(self, capacity: int = RECENT_VECTORS) -> None:
-        self._capacity = capacity
-        self._vectors: OrderedDict[str, Vector] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, text: str) -> Vector | None:
-        with self._lock:
-            return self._vectors.get(text)
-
-    def among(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """The vectors that are still there, by text."""
-        with self._lock:
-            return {text: self._vectors[text] for text in texts if text in self._vectors}
-
-    def put(self, text: str, vector: Vector) -> None:
-        with self._lock:
-            self._vectors[text] = vector
-            self._vectors.move_to_end(text)
-            if len(self._vectors) > self._capacity:
-                self._vectors.popitem(last=False)
+"""Texts whose vectors are remembered: a miss embeds once, the store after it not again."""
 
 
 def missing(texts: Sequence[str], known: dict[str, Vector]) -> list[str]:
@@ -100,7 +75,7 @@ class Workplace:
     accounts: Accounts | None
     clock: Clock
     pool: WorkerPool
-    recent: RecentVectors
+    recent: Recent[Vector]
     index_may_block: bool
     deadline_seconds: float
     strict: bool

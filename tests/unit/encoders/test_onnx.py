@@ -170,14 +170,32 @@ def test_threads_are_checked(threads):
         OnnxEncoder(threads=threads)
 
 
-def test_a_failing_runtime_is_an_unavailable_encoder(local, monkeypatch):
+@pytest.mark.parametrize("texts", [["secret"], ["secret", "other"]])
+def test_a_failing_runtime_is_an_unavailable_encoder(local, monkeypatch, texts):
     def fail(self, tokens):
         raise RuntimeError("the text was: secret")
 
     monkeypatch.setattr(use.UseMultilingual, "forward", fail)
+    monkeypatch.setattr(use.UseMultilingual, "read", fail)
     with pytest.raises(EncoderUnavailable, match="RuntimeError") as caught:
-        local.encode(["secret"])
+        local.encode(texts)
     assert "secret" not in str(caught.value)
+
+
+def test_what_is_remembered_of_a_text_is_what_is_computed_and_nobody_can_write_into_it(local):
+    text = "Remember what was read of me"
+    together = local.encode([text, "another"])[0]
+    first = local.encode([text])
+    np.testing.assert_allclose(first[0], together, atol=1e-5)
+    wanted = first.copy()
+    first[:] = 0
+    np.testing.assert_array_equal(local.encode([text]), wanted)
+    (read,) = local.token_vectors([text])
+    np.testing.assert_array_equal(read.sentence, wanted[0])
+    with pytest.raises(ValueError, match="read-only"):
+        read.vectors[0] = 0
+    twice = local.token_vectors([text, "another", text])
+    np.testing.assert_array_equal(twice[0].vectors, twice[2].vectors)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

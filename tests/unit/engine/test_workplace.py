@@ -1,61 +1,20 @@
-"""Where the backends are at work: remembered vectors, threads, and what a time-out leaves."""
+"""Where the backends are at work: threads, sweeps, and what a time-out leaves."""
 
 from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
-
 from langchain_semcache import Reason, Request, Response, Semcache
 from langchain_semcache.client import shared
 from langchain_semcache.clock import ManualClock
-from langchain_semcache.engine import workplace
 from langchain_semcache.engine.pool import WorkerPool
-from langchain_semcache.engine.workplace import RecentVectors
 from langchain_semcache.index.memory import MemoryIndex
 from langchain_semcache.records import Selection
 from langchain_semcache.testing.cache_machine import TEXTS, TableEncoder
 from langchain_semcache.testing.fakes import Fault, FlakyEncoder, ScriptedEncoder
 
 ANSWER = Response.from_text("so")
-
-
-def vector(value):
-    return np.full(3, value, dtype=np.float32)
-
-
-def kept(recent, texts):
-    return [text for text in texts if recent.get(text) is not None]
-
-
-def test_the_oldest_vector_goes_when_there_are_more_than_fit():
-    recent = RecentVectors(capacity=3)
-    for number, text in enumerate("abcde"):
-        recent.put(text, vector(number))
-        assert len(kept(recent, "abcde")) == min(number + 1, 3)
-    assert kept(recent, "abcde") == ["c", "d", "e"]
-    assert recent.get("d").tolist() == [3, 3, 3]
-
-
-def test_a_vector_put_again_is_the_newest_and_takes_no_second_place():
-    recent = RecentVectors(capacity=3)
-    for text in "abc":
-        recent.put(text, vector(0))
-    recent.put("a", vector(7))
-    assert kept(recent, "abc") == ["a", "b", "c"]
-    recent.put("d", vector(1))
-    assert kept(recent, "abcd") == ["a", "c", "d"]
-    assert recent.get("a").tolist() == [7, 7, 7]
-
-
-def test_the_bound_holds_by_default():
-    recent = RecentVectors()
-    texts = [str(number) for number in range(workplace.RECENT_VECTORS + 10)]
-    for text in texts:
-        recent.put(text, vector(0))
-    assert kept(recent, texts) == texts[10:]
-    assert workplace.RECENT_VECTORS == 512
 
 
 def test_expired_entries_are_swept_after_so_many_stores(monkeypatch):

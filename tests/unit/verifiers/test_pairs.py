@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from langchain_semcache.encoders import _use_multilingual as use
 from langchain_semcache.encoders.hashing import TokenizerHashEncoder
 from langchain_semcache.encoders.onnx import OnnxEncoder
 from langchain_semcache.errors import ConfigurationError, MissingExtra, VerifierUnavailable
@@ -31,7 +32,7 @@ OTHER = [
 
 def replace_session(verifier, monkeypatch, run):
     session = SimpleNamespace(run=run)
-    monkeypatch.setattr(verifier, "_session", SimpleNamespace(get=lambda: session))
+    monkeypatch.setattr(verifier, "_judge", SimpleNamespace(get=lambda: session))
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +80,43 @@ def test_a_runtime_that_fails_is_named_without_its_text(verifier, monkeypatch):
     assert "secret" not in str(failure.value)
 
 
+def test_a_reader_that_fails_is_named_without_its_text_and_nothing_of_it_is_kept(monkeypatch):
+    def run(outputs, inputs):
+        raise RuntimeError("secret question")
+
+    verifier = PairVerifier(OnnxEncoder())
+    expected = verifier.judge(*SAME[0][:1], [SAME[0][1]])
+    with monkeypatch.context() as patch:
+        session = SimpleNamespace(run=run)
+        patch.setattr(verifier, "_reader", SimpleNamespace(get=lambda: session))
+        with pytest.raises(VerifierUnavailable, match="RuntimeError") as failure:
+            verifier.judge("what is read now", ["and this"])
+    assert "secret" not in str(failure.value)
+    assert verifier.judge("what is read now", ["what is read now"]) == [pairs.EQUAL]
+    assert verifier.judge(*SAME[0][:1], [SAME[0][1]]) == expected
+
+
+def test_each_text_is_read_once_and_not_at_all_where_it_was_just_encoded(monkeypatch):
+    read, run = [], use.UseMultilingual.read
+
+    def counted(self, tokens):
+        read.append(len(tokens))
+        return run(self, tokens)
+
+    monkeypatch.setattr(use.UseMultilingual, "read", counted)
+    encoder = OnnxEncoder()
+    verifier = PairVerifier(encoder)
+    encoder.encode(["How do I bake bread?"])
+    assert read == [1]
+    first = verifier.judge("How do I bake bread?", ["bread, how?", "What is bread?"])
+    assert read == [1, 2]
+    again = verifier.judge("How do I bake bread?", ["What is bread?", "bread, how?"])
+    assert read == [1, 2]
+    assert again == pytest.approx(first[::-1], abs=1e-6)
+    verifier.judge("bread, how?", ["What is bread?", "no bread"])
+    assert read == [1, 2, 1]
+
+
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 def test_what_is_no_number_is_no_verdict(verifier, monkeypatch, wrong):
     replace_session(verifier, monkeypatch, lambda outputs, inputs: [np.array([0.0, wrong])])
@@ -98,18 +136,18 @@ def test_a_missing_runtime_is_named_with_the_fix(monkeypatch):
 def test_a_forked_child_judges_the_same_with_a_session_of_its_own(verifier):
     question, stored = SAME[0][0], [SAME[0][1], OTHER[0][1]]
     expected = verifier.judge(question, stored)
-    parents = verifier._session.get()
+    parents = verifier._judge.get()
     child = os.fork()
     if child == 0:
         same = np.allclose(verifier.judge(question, stored), expected, atol=1e-5)
-        os._exit(0 if same and verifier._session.get() is not parents else 1)
+        os._exit(0 if same and verifier._judge.get() is not parents else 1)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
-    assert verifier._session.get() is parents
+    assert verifier._judge.get() is parents
 
 
 def test_verifiers_share_one_session(verifier):
-    assert PairVerifier(OnnxEncoder())._session.get() is verifier._session.get()
+    assert PairVerifier(OnnxEncoder())._judge.get() is verifier._judge.get()
 
 
 @pytest.mark.parametrize(
