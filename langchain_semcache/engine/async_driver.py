@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -22,7 +22,7 @@ from langchain_semcache.engine.commands import (
     Search,
 )
 from langchain_semcache.engine.sync_driver import Stages
-from langchain_semcache.engine.workplace import Workplace, missing
+from langchain_semcache.engine.workplace import Workplace, missing, shaped, wanted
 from langchain_semcache.ports import AsyncEntryIndex, Vector, Vectors
 
 Result = TypeVar("Result")
@@ -33,12 +33,17 @@ class Done(Generic[Result]):
     value: Result
 
 
+@dataclass(frozen=True, slots=True)
+class _Busy:
+    """Somebody else has the encoder: wait in its queue."""
+
+
 class AsyncDriver:
     """Runs flows without ever computing on the event loop.
 
-    The flow advances on a worker thread, which also carries out in-process index commands on the
-    way; what can be awaited (the encoder's queue, an async client) comes back to the loop. An
-    exact hit costs one hop, a semantic lookup two.
+    The flow advances on a worker thread, which also carries out on the way what works in this
+    process: index, verifier, and the encoder where nobody else has it. What can be awaited (the
+    encoder's queue, an async client) comes back to the loop.
     """
 
     def __init__(self, workplace: Workplace) -> None:
@@ -78,24 +83,24 @@ class AsyncDriver:
             command = flow.send(answer)
             while not self._awaited(command):
                 started = clock()
-                answer = self._perform_here(command, give_up_at)
+                here = self._perform_here(command, give_up_at)
+                if isinstance(here, _Busy):
+                    return command
                 _add(stages, command, clock() - started)
-                command = flow.send(answer)
+                command = flow.send(here)
         except StopIteration as done:
             return Done(done.value)
         return command
 
     def _awaited(self, command: Command) -> bool:
-        if isinstance(command, Embed | EmbedAll):
-            return self._at.remembered(command) is None
-        if isinstance(command, Admit | Due | Book):
+        if isinstance(command, Embed | EmbedAll | Admit | Due | Book):
             return False
         return self._at.may_block(command) or self._natively(command)
 
     def _natively(self, command: Command) -> bool:
         return self._async_index is not None and isinstance(command, Fetch | Search | Put)
 
-    def _perform_here(self, command: Command, give_up_at: float) -> Answer:
+    def _perform_here(self, command: Command, give_up_at: float) -> Answer | _Busy:
         if isinstance(command, Admit | Due | Book):
             return self._at.bookkeep(command)
         remembered = self._at.remembered(command)
@@ -106,7 +111,13 @@ class AsyncDriver:
         if refusal is not None:
             return refusal
         try:
-            answer = self._at.call(command)
+            answer: Answer
+            if isinstance(command, Embed | EmbedAll):
+                answer = self._at.embed_if_idle(command)
+                if answer is None:
+                    return _Busy()
+            else:
+                answer = self._at.call(command)
             self._at.check_in_time(command, give_up_at)
         except Exception as error:  # noqa: BLE001 - whatever a backend raises becomes a miss
             return self._at.failed(command, error)
@@ -115,7 +126,10 @@ class AsyncDriver:
 
     async def _perform(self, command: Command, give_up_at: float) -> Answer:
         gate = self._at.gate(command)
-        refusal = self._at.too_late(give_up_at) or gate.refusal()
+        # The encoder's gate was asked on the way here; to ask it twice would use up the one call
+        # that it lets through after an outage.
+        asked = isinstance(command, Embed | EmbedAll)
+        refusal = self._at.too_late(give_up_at) or (None if asked else gate.refusal())
         if refusal is not None:
             return refusal
         try:
@@ -129,10 +143,8 @@ class AsyncDriver:
     def _await(self, command: Command) -> Awaitable[Answer]:
         now = self._at.clock.now()
         match command, self._async_index:
-            case Embed(text), _:
-                return self._embed_one(text)
-            case EmbedAll(texts), _:
-                return self._embed(texts)
+            case Embed() | EmbedAll(), _:
+                return self._queued(command)
             case Fetch(entry_id), AsyncEntryIndex() as index:
                 return index.afetch(entry_id, now=now)
             case Search(partition, vector, limit), AsyncEntryIndex() as index:
@@ -142,15 +154,11 @@ class AsyncDriver:
         pool = self._at.pool.executor()
         return asyncio.get_running_loop().run_in_executor(pool, self._at.call, command)
 
-    async def _embed_one(self, text: str) -> Vector:
-        vector: Vector = (await self._embed([text]))[0]
-        return vector
-
-    async def _embed(self, texts: Sequence[str]) -> Vectors:
+    async def _queued(self, command: Embed | EmbedAll) -> Vector | Vectors:
+        texts = wanted(command)
         known = self._at.recent.among(texts)
-        new = missing(texts, known)
-        vectors = await asyncio.wrap_future(self._at.encoder.submit(new))
-        return self._at.together(texts, known, vectors)
+        made = await asyncio.wrap_future(self._at.encoder.submit(missing(texts, known)))
+        return shaped(command, self._at.together(texts, known, made))
 
 
 def _add(stages: Stages, command: Command, seconds: float) -> None:

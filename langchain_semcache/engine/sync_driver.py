@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import TypeVar
 
@@ -17,7 +16,7 @@ from langchain_semcache.engine.commands import (
     EmbedAll,
     Flow,
 )
-from langchain_semcache.engine.workplace import Workplace, missing
+from langchain_semcache.engine.workplace import Workplace, missing, shaped, wanted
 from langchain_semcache.ports import Vector, Vectors
 
 Result = TypeVar("Result")
@@ -69,27 +68,23 @@ class SyncDriver:
         return answer
 
     def _call(self, command: Command, give_up_at: float) -> Answer:
-        match command:
-            case Embed(text):
-                vector: Vector = self._embed([text], give_up_at)[0]
-                return vector
-            case EmbedAll(texts):
-                return self._embed(texts, give_up_at)
-        if self._at.may_block(command):
+        answer: Answer
+        if isinstance(command, Embed | EmbedAll):
+            answer = self._at.embed_if_idle(command)
+            if answer is None:
+                return self._queued(command, give_up_at)
+        elif self._at.may_block(command):
             return self._within(self._at.pool.submit(lambda: self._at.call(command)), give_up_at)
-        answer = self._at.call(command)
+        else:
+            answer = self._at.call(command)
         self._at.check_in_time(command, give_up_at)
         return answer
 
-    def _embed(self, texts: Sequence[str], give_up_at: float) -> Vectors:
+    def _queued(self, command: Embed | EmbedAll, give_up_at: float) -> Vector | Vectors:
+        texts = wanted(command)
         known = self._at.recent.among(texts)
-        new = missing(texts, known)
-        vectors = self._at.encoder.encode_if_idle(new)
-        if vectors is None:
-            vectors = self._within(self._at.encoder.submit(new), give_up_at)
-        elif self._at.clock.monotonic() >= give_up_at:
-            raise TimeoutError("the encoder came back after the deadline")
-        return self._at.together(texts, known, vectors)
+        made = self._within(self._at.encoder.submit(missing(texts, known)), give_up_at)
+        return shaped(command, self._at.together(texts, known, made))
 
     def _within(self, future: Future[Result], give_up_at: float) -> Result:
         try:

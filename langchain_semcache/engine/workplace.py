@@ -53,6 +53,17 @@ def missing(texts: Sequence[str], known: dict[str, Vector]) -> list[str]:
     return [text for text in dict.fromkeys(texts) if text not in known]
 
 
+def wanted(command: Embed | EmbedAll) -> tuple[str, ...]:
+    """The texts whose vectors a command asks for."""
+    return (command.text,) if isinstance(command, Embed) else command.texts
+
+
+def shaped(command: Embed | EmbedAll, vectors: Vectors) -> Vector | Vectors:
+    """The vectors as the command is answered: of a single text, its own."""
+    only: Vector = vectors[0]
+    return only if isinstance(command, Embed) else vectors
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workplace:
     """Everything a driver works with.
@@ -113,6 +124,13 @@ class Workplace:
             self.recent.put(text, vector)
         return np.stack([new[text] if text in new else known[text] for text in texts])
 
+    def embed_if_idle(self, command: Embed | EmbedAll) -> Vector | Vectors | None:
+        """The vectors, made on this thread; None when that might mean to wait for somebody."""
+        texts = wanted(command)
+        known = self.recent.among(texts)
+        made = self.encoder.encode_if_idle(missing(texts, known))
+        return None if made is None else shaped(command, self.together(texts, known, made))
+
     def bookkeep(self, command: Bookkeeping) -> Answer:
         """Carry out a command of the error budget; without one there is nothing to do."""
         return self.accounts.answer(command) if self.accounts is not None else None
@@ -150,7 +168,8 @@ class Workplace:
         Raises:
             TimeoutError: It did; the backend is then left alone for a while.
         """
-        if isinstance(command, Fetch | Search | Verify) and self.clock.monotonic() >= give_up_at:
+        read = isinstance(command, Fetch | Embed | EmbedAll | Search | Verify)
+        if read and self.clock.monotonic() >= give_up_at:
             raise TimeoutError(f"{STAGES[type(command)]} came back after the deadline")
 
     def failed(self, command: Command, error: Exception) -> Failure:

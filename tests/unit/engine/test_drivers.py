@@ -253,3 +253,73 @@ def test_removing_may_take_longer_than_a_lookup(opened, may_block):
         assert cache.sync.clear() == 1
     assert cache.sync.stats().failures == {}
     assert cache.lookup(FIRST).reason is Reason.NO_CANDIDATE
+
+
+class LocalEncoder(CountingEncoder):
+    """An encoder in this process, which can be held up and can fail."""
+
+    may_block = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broken = False
+        self.free = threading.Event()
+        self.free.set()
+        self.begun = threading.Event()
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        self.begun.set()
+        assert self.free.wait(10)
+        if self.broken:
+            raise RuntimeError("out of order")
+        return super().encode(texts)
+
+
+async def test_an_idle_encoder_in_this_process_is_asked_where_the_flow_is():
+    encoder = LocalEncoder()
+    cache = await AsyncSemcache.open(":memory:", encoder=encoder, similarity_threshold=0.9)
+    async with cache:
+        await cache.lookup(FIRST)
+    assert threading.current_thread().name not in encoder.threads
+    assert "semcache-encoder" not in encoder.threads
+
+
+async def test_whoever_finds_the_encoder_busy_waits_in_its_queue_and_off_the_loop():
+    encoder = LocalEncoder()
+    cache = await AsyncSemcache.open(":memory:", encoder=encoder, similarity_threshold=0.9)
+    async with cache:
+        encoder.free.clear()
+        first = asyncio.create_task(cache.lookup(FIRST))
+        await asyncio.to_thread(encoder.begun.wait, 10)
+        second = asyncio.create_task(cache.lookup(SECOND))
+        await asyncio.sleep(0.05)
+        assert not first.done()
+        assert not second.done()
+        encoder.free.set()
+        assert (await first).reason is Reason.NO_CANDIDATE
+        assert (await second).reason is Reason.NO_CANDIDATE
+    assert "semcache-encoder" in encoder.threads
+
+
+async def test_the_one_call_after_an_outage_is_made_although_the_encoder_is_busy():
+    encoder, clock = LocalEncoder(), ManualClock()
+    cache = await AsyncSemcache.open(
+        ":memory:", encoder=encoder, similarity_threshold=0.9, clock=clock
+    )
+    async with cache:
+        encoder.broken = True
+        for _ in range(3):
+            assert (await cache.lookup(FIRST)).reason is Reason.ENCODER_UNAVAILABLE
+        encoder.broken = False
+        clock.advance(6)
+        encoder.free.clear()
+        encoder.begun.clear()
+        elsewhere = asyncio.to_thread(cache.core.workplace.encoder.encode_if_idle, [TEXTS[2]])
+        holder = asyncio.create_task(elsewhere)
+        await asyncio.to_thread(encoder.begun.wait, 10)
+        trial = asyncio.create_task(cache.lookup(FIRST))
+        await asyncio.sleep(0.05)
+        encoder.free.set()
+        await holder
+        assert (await trial).reason is Reason.NO_CANDIDATE
+        assert (await cache.lookup(SECOND)).reason is Reason.NO_CANDIDATE
