@@ -13,6 +13,9 @@ from langchain_semcache import SemanticCache
 from langchain_semcache.testing.fakes import ScriptedEncoder
 from tests.services.qdrant_http import QdrantService
 
+STRICT: dict[str, Any] = {"strict": True, "deadline_seconds": 60.0}
+"""What fails is raised; a server on a busy machine is given time."""
+
 
 @pytest.fixture(params=["memory", "edge", pytest.param("server", marks=pytest.mark.services)])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
@@ -27,7 +30,7 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 class TestBlocking(SyncCacheTestSuite):
     @pytest.fixture
     def cache(self, location: str) -> Iterator[Any]:
-        cache = SemanticCache(location, encoder=ScriptedEncoder(), strict=True)
+        cache = SemanticCache(location, encoder=ScriptedEncoder(), **STRICT)
         yield cache
         cache.close()
 
@@ -35,6 +38,6 @@ class TestBlocking(SyncCacheTestSuite):
 class TestAsync(AsyncCacheTestSuite):
     @pytest.fixture
     async def cache(self, location: str) -> AsyncIterator[Any]:
-        cache = SemanticCache(location, encoder=ScriptedEncoder(), strict=True)
+        cache = SemanticCache(location, encoder=ScriptedEncoder(), **STRICT)
         yield cache
         cache.close()
