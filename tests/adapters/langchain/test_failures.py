@@ -129,10 +129,10 @@ async def test_an_outage_is_the_same_for_async_code(setup: Setup, port: str, fau
     """B39: bounded for the loop too."""
     getattr(setup, port).fault = fault
     started = time.perf_counter()
-    for number in range(20):
+    for number in range(CALLS):
         assert (await setup.model.ainvoke(f"question {number}")).content == f"answer {number + 1}"
     assert time.perf_counter() - started < ALL_OF_THEM / 2
-    assert setup.model.calls == 20
+    assert setup.model.calls == CALLS
 
 
 def test_while_the_breaker_is_open_nothing_is_asked(setup: Setup) -> None:
