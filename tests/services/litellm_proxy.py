@@ -135,9 +135,11 @@ class LiteLLMProxy:
         semcache: dict[str, Any] | None = None,
         litellm_settings: dict[str, Any] | None = None,
         workers: int = 1,
+        gunicorn: bool = False,
         start: bool = True,
     ) -> None:
         self.folder, self.workers, self.start = folder, workers, start
+        self.gunicorn = gunicorn
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "keys.py").write_text(AUTH)
         upstream_params = {"api_base": upstream, "api_key": "sk-upstream"}
@@ -169,6 +171,7 @@ class LiteLLMProxy:
             *("--config", str(self.config), "--host", "127.0.0.1", "--port", str(self.port)),
             *("--num_workers", str(self.workers), "--telemetry", "False"),
             *("--timeout_worker_healthcheck", "60"),  # a busy machine imports slowly
+            *["--run_gunicorn"] * self.gunicorn,
         ]
         self.pid = _nursery().ask(folder=str(self.folder), log=str(self.log), arguments=arguments)
         if self.start:

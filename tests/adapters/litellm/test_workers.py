@@ -12,6 +12,9 @@ from tests.adapters.litellm.conftest import Asker
 from tests.services.litellm_proxy import LiteLLMProxy
 from tests.services.qdrant_http import Fault, QdrantService
 
+DEADLINE = 3.0
+"""Seconds; far above what a call takes on a busy machine."""
+
 QUESTION = "What is the capital of France?"
 
 
@@ -26,7 +29,7 @@ def shared(tmp_path_factory, upstream, qdrant):
     settings = {
         "location": qdrant.url.replace("//", "//user:password-in-url@"),
         "qdrant": {"api_key": "secret-of-qdrant"},
-        "deadline_seconds": 1.0,
+        "deadline_seconds": DEADLINE,
         "breaker_cooldown_seconds": 0.5,
     }
     folder = tmp_path_factory.mktemp("shared")
@@ -49,7 +52,11 @@ def test_workers_share_one_cache_through_a_server(shared, upstream):
 
 def test_nothing_shows_a_key_or_a_password(shared, upstream):
     for path in ("/cache/ping", "/semcache/stats"):
-        status, said = shared.ask(path)
+        # A worker may still be waiting after an outage that another test made.
+        until = time.monotonic() + 20
+        while (asked := shared.ask(path))[0] != 200 and time.monotonic() < until:
+            time.sleep(0.2)
+        status, said = asked
         assert status == 200
         assert "password-in-url" not in str(said)
         assert "secret-of-qdrant" not in str(said)
@@ -72,9 +79,9 @@ def test_a_server_that_fails_fails_no_call(shared, upstream, qdrant, kind):
             seconds.append(time.monotonic() - started)
             assert got.calls == 1
             assert not got.hit
-        assert max(seconds) < 4.0
+        assert max(seconds) < 3 * DEADLINE
         # Either worker may need its breaker's three failures first.
-        assert sorted(seconds)[3] < 1.0
+        assert sorted(seconds)[3] < DEADLINE
         for path, body in (
             ("/cache/ping", None),
             ("/semcache/stats", None),
@@ -94,9 +101,12 @@ def test_a_server_that_fails_fails_no_call(shared, upstream, qdrant, kind):
     assert hit
 
 
-def test_a_directory_has_one_owner_and_the_others_say_so(tmp_path, upstream):
+@pytest.mark.parametrize("gunicorn", [False, True], ids=["uvicorn", "gunicorn"])
+def test_a_directory_has_one_owner_and_the_others_say_so(tmp_path, upstream, gunicorn):
     settings = {"location": "cache"}
-    with LiteLLMProxy(tmp_path, upstream.url, semcache=settings, workers=2) as proxy:
+    with LiteLLMProxy(
+        tmp_path, upstream.url, semcache=settings, workers=2, gunicorn=gunicorn
+    ) as proxy:
         ask = Asker(proxy, upstream)
         hits = 0
         for number in range(24):
