@@ -84,12 +84,12 @@ class Traffic:
         return sum(arrival.tokens for arrival in self.arrivals)
 
 
-def demo_traffic(popularity: Popularity | None = None) -> Traffic:
+def demo_traffic(popularity: Popularity | None = None, *, requests: int = DEMO_REQUESTS) -> Traffic:
     """Made-up traffic: few prompts are asked often, and lengths fall off exponentially."""
     popularity = popularity or Popularity(DEMO_PROMPTS)
-    draws = np.random.default_rng(popularity.seed + 1).random((2, DEMO_REQUESTS))
+    draws = np.random.default_rng(popularity.seed + 1).random((2, requests))
     times = np.cumsum(-np.log1p(-draws[0]) * DEMO_GAP)
-    prompts = popularity.drawn(DEMO_REQUESTS)
+    prompts = popularity.drawn(requests)
     lengths = 1 + (-np.log1p(-draws[1]) * DEMO_TOKENS).astype(np.int64)
     rows = zip(times.tolist(), prompts, lengths.tolist(), strict=True)
     return Traffic("made-up traffic", _arrivals(rows), drawn=True)
