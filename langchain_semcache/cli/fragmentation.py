@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -173,6 +174,9 @@ def _trace(traffic: Traffic, memory: float, costs: Costs, told: Told) -> int:
     step = max(1, -(-len(lookups) // told.sample))
     sample = [spans(lookup, costs) for lookup in lookups[step - 1 :: step]]
     begin = SystemClock.now() - max(request.end for request in sample)
+    # What it logs of a receiver that is not there is said in one line below; whoever has set up
+    # logging still reads it.
+    logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
     if told.otlp is not None:
         send(sample, told.otlp, begin=begin)
     if told.trace_out is not None:
@@ -194,14 +198,15 @@ def _size(memory: float) -> str:
 
 def _print(traffic: Traffic, found: Sweep, stores: Stores) -> None:
     out = screen.out()
-    out.print(screen.heading(f"{traffic.name} on three stores of one size", ""))
+    out.print(screen.heading(f"{traffic.name} on three stores of one size"))
     out.print(Text(f"{_counted(traffic)}\n", style="dim"))
     out.print(_rows(found))
     out.print(
         Text(
-            f"\nhits: the whole answer was there; without a limit {found.ceiling:.1%}.\n"
-            f"partial: some tokens of it were, and the model was called all the same.\n"
-            f"run: of those, tokens from the first one on. A segment has {stores.segment} tokens.",
+            f"\nhits, segments of {stores.segment} tokens, answers: requests whose whole answer was "
+            f"there;\nwithout a limit {found.ceiling:.1%}. Of tokens: partial, only some of the "
+            "answer was there;\nrun, how many of it from the first one on; evictions for each "
+            "that is written.",
             style="dim",
         )
     )
