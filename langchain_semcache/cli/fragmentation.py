@@ -151,7 +151,9 @@ def fragmentation(
         out.print(f"\nThe picture is in {told.plot}.")
     if traced:
         where = " and ".join([str(place) for place in (told.otlp, told.trace_out) if place])
-        out.print(f"\n{traced} requests to the store of tokens of {_size(found.shown)}: {where}")
+        out.print(
+            f"\n{traced} requests to the store of tokens of {screen.size(found.shown)}: {where}"
+        )
 
 
 def _played(traffic: Traffic, sizes: list[float], stores: Stores) -> Sweep:
@@ -192,10 +194,6 @@ def _counted(traffic: Traffic) -> str:
     )
 
 
-def _size(memory: float) -> str:
-    return screen.size(memory)
-
-
 def _print(traffic: Traffic, found: Sweep, stores: Stores) -> None:
     out = screen.out()
     out.print(screen.heading(f"{traffic.name} on three stores of one size"))
@@ -203,15 +201,15 @@ def _print(traffic: Traffic, found: Sweep, stores: Stores) -> None:
     out.print(_rows(found))
     out.print(
         Text(
-            f"\nhits, segments of {stores.segment} tokens, answers: requests whose whole answer was "
-            f"there;\nwithout a limit {found.ceiling:.1%}. Of tokens: partial, only some of the "
-            "answer was there;\nrun, how many of it from the first one on; evictions for each "
+            f"\nhits, segments of {stores.segment} tokens, answers: requests whose whole answer "
+            f"was there;\nwithout a limit {found.ceiling:.1%}. Of tokens: partial, only some of "
+            "the answer was there;\nrun, how many of it from the first one on; evictions for each "
             "that is written.",
             style="dim",
         )
     )
     out.print(screen.heading("All answers at once take"))
-    out.print(screen.facts({name: _size(size) for name, size in found.footprints.items()}))
+    out.print(screen.facts({name: screen.size(size) for name, size in found.footprints.items()}))
     out.print(_fall(found))
 
 
@@ -225,7 +223,7 @@ def _rows(found: Sweep) -> Table:
     for row in found.rows:
         tokens = row.tokens
         table.add_row(
-            _size(row.memory),
+            screen.size(row.memory),
             Text(screen.bar(tokens.hit_rate, BAR, leftwards=True), style="red"),
             screen.percent(tokens.hit_rate),
             screen.percent(row.segments.hit_rate),
@@ -242,11 +240,12 @@ def _fall(found: Sweep) -> Text:
     fall = found.avalanche
     if fall is None:
         return Text("\nNo avalanche: at none of these sizes do whole answers stand alone.")
-    least = "at least " if fall.at_least else ""
+    size = screen.size(fall.memory)
+    where = f"up to {size}, the largest tried" if fall.at_least else f"below {size}"
     return Text.assemble(
         ("\nAvalanche ", "bold"),
-        f"below {least}{_size(fall.memory)}: there a key for each token serves less\n"
-        f"than half of what whole answers serve in the same memory ({fall.whole:.1%}).",
+        f"{where}: there a key for each token serves less than half\n"
+        f"of what whole answers serve in the same memory ({fall.whole:.1%}).",
     )
 
 

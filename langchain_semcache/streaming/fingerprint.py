@@ -99,7 +99,10 @@ class TokenFingerprint(_Remainder):
             ValueError: An id below 0 or from 2⁶³ on.
         """
         if isinstance(token, str):
-            self._state = _appended(self._state, _EDGE + _utf8(token) + _EDGE)
+            digits = b"\xff%b\xff" % _utf8(token)
+            # Written out rather than called: a stream waits for it with every token.
+            state = self._state << 8 * len(digits) | int.from_bytes(digits, "big")
+            self._state = state % PRIME
         elif 0 <= token < _IDS:
             self._state = (self._state << 64 | token) % PRIME
         else:
