@@ -5,7 +5,7 @@
 
 No public trace says when what was asked and how long the answer was. Here arrivals and lengths are
 those of a chat service at Azure, and each request asks a question that was put to a search engine
-in January 2020, drawn in proportion to how often it was on its day. So repetition is real, and which
+in January 2020, drawn in proportion to how often it was asked. So repetition is real, and which
 question gets which length is not. The data is not part of the project.
 """
 

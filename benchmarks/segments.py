@@ -7,11 +7,11 @@ trained on the answers to every other prompt, and all figures are of the rest, a
 bytes. `base` stores the first answer to a prompt by the dictionary alone and each further one as a
 difference from it (zstd with the base as prefix), if that is smaller. Segments are cut where the
 letters say so (a gear hash, after Xia et al., FastCDC, USENIX ATC 2016) or by our own chunker of
-long prompts; each different one is kept once, by the dictionary if that is smaller, with 8 bytes for
-its key, and an entry is a list of 8 bytes for each. The last column is how much of the bytes lies in
-segments that another text has as well: before compression no store of segments can save more.
-Prompts are measured too, with what was asked after them. The data is not part of the project; it
-takes about two minutes.
+long prompts; each different one is kept once, by the dictionary if that is smaller, with 8 bytes
+for its key, and an entry is a list of 8 bytes for each. The last column is how much of the bytes
+lies in segments that another text has as well: before compression no store of segments can save
+more. Prompts are measured too, with what was asked after them. The data is not part of the project;
+it takes about two minutes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def groups(path: Path) -> Iterator[Group]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
             row = json.loads(line)
-            texts = row.get("responses") or [row["prompt"], *row["followups"]]
+            texts = row.get("responses") or [row["prompt"], *row.get("followups", ())]
             yield [(one if isinstance(one, str) else one["text"]).encode() for one in texts]
 
 
