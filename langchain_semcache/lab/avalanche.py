@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from langchain_semcache.lab.fragmentation import (
     ANSWERS,
@@ -134,12 +135,11 @@ def memories(arrivals: Sequence[Arrival], costs: Costs) -> list[float]:
     """Sizes of 1, 2, 5, 10 … bytes, from a fiftieth of all whole answers up to all tokens."""
     least = costs.footprint(ANSWERS, arrivals) / _SMALLEST
     most = costs.footprint(TOKENS, arrivals)
-    found: list[float] = []
     power = math.floor(math.log10(least))
+    steps = (digit * 10.0**exponent for exponent in count(power) for digit in (1, 2, 5))
+    found: list[float] = []
     while not found or found[-1] < most:
-        sizes = [digit * 10.0**power for digit in (1, 2, 5)]
-        found += [size for size in sizes if size >= least and (not found or found[-1] < most)]
-        power += 1
+        found.append(next(size for size in steps if size >= least))
     return found
 
 

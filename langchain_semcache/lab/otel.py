@@ -24,6 +24,10 @@ PATH = "/v1/traces"
 TIMEOUT = 5.0
 """Seconds that a receiver has."""
 
+_NEEDED = {
+    "opentelemetry.sdk": "opentelemetry-sdk",
+    "opentelemetry.exporter.otlp.proto.http": "opentelemetry-exporter-otlp",
+}
 _IDS = ("traceId", "spanId", "parentSpanId")
 
 
@@ -40,10 +44,16 @@ def check_otel(url: str | None, path: Path | None) -> None:
         raise ConfigurationError(
             f"{path} cannot be written: name a file in a directory that exists"
         )
-    if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
-        raise MissingExtra("a trace", "otel", "opentelemetry-sdk")
-    if find_spec("opentelemetry.exporter.otlp.proto.http") is None:
-        raise MissingExtra("a trace", "otel", "opentelemetry-exporter-otlp")
+    for module, package in _NEEDED.items():
+        if not _installed(module):
+            raise MissingExtra("a trace", "otel", package)
+
+
+def _installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # a package above it is not there either
+        return False
 
 
 def send(requests: Sequence[Span], url: str, *, begin: float) -> None:

@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from langchain_semcache.lab import otel
+
+needs_otel = pytest.mark.skipif(
+    not all(map(otel._installed, otel._NEEDED)), reason="needs the extra otel"
+)
 DEMO = ("lab", "fragmentation", "--demo", "--limit", 300)
 SMALL = (*DEMO, "--memory", "20kB", "--memory", "0.5MB", "--memory", "2000000")
 
@@ -97,10 +102,7 @@ def test_a_picture_is_drawn(semcache, tmp_path) -> None:
     assert "The picture is in" in ran.stdout
 
 
-@pytest.mark.skipif(
-    find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None,
-    reason="needs the extra otel",
-)
+@needs_otel
 def test_spans_of_requests_from_all_over_are_written(semcache, tmp_path) -> None:
     path = tmp_path / "trace.jsonl"
     ran = semcache(*SMALL, "--trace-out", path, "--sample", 10)
@@ -117,10 +119,7 @@ def test_spans_of_requests_from_all_over_are_written(semcache, tmp_path) -> None
     assert {span["name"] for span in spans} >= {"llm.request", "cache.token.get"}
 
 
-@pytest.mark.skipif(
-    find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None,
-    reason="needs the extra otel",
-)
+@needs_otel
 def test_a_receiver_that_is_not_there_is_one_line(shell, tmp_path) -> None:
     ran = shell(*SMALL, "--otlp", "http://127.0.0.1:9", cwd=tmp_path)
     assert ran.returncode == 2, ran.stderr

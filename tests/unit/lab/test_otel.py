@@ -6,7 +6,6 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -21,10 +20,7 @@ from langchain_semcache.lab.traffic import Arrival
 BEGIN = 1_700_000_000.0
 
 needs_otel = pytest.mark.skipif(
-    find_spec("opentelemetry") is None
-    or find_spec("opentelemetry.sdk") is None
-    or find_spec("opentelemetry.exporter.otlp.proto.http") is None,
-    reason="needs the extra otel",
+    not all(map(otel._installed, otel._NEEDED)), reason="needs the extra otel"
 )
 
 
@@ -189,7 +185,12 @@ def test_a_file_that_cannot_be_written_is_said_first(tmp_path: Path) -> None:
             check_otel(None, path)
 
 
-def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(otel, "find_spec", lambda name: None)
+def no_parent(name: str) -> None:
+    raise ModuleNotFoundError(name)
+
+
+@pytest.mark.parametrize("find", [lambda name: None, no_parent], ids=["module", "package"])
+def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch, find) -> None:
+    monkeypatch.setattr(otel, "find_spec", find)
     with pytest.raises(MissingExtra, match=r"langchain-semcache\[otel\]"):
         check_otel(None, tmp_path / "trace.jsonl")
