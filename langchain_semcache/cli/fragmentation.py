@@ -197,7 +197,8 @@ def _counted(traffic: Traffic) -> str:
 def _print(traffic: Traffic, found: Sweep, stores: Stores) -> None:
     out = screen.out()
     out.print(screen.heading(f"{traffic.name} on three stores of one size"))
-    out.print(Text(f"{_counted(traffic)}\n", style="dim"))
+    most = max(row.answers.streams for row in found.rows)
+    out.print(Text(f"{_counted(traffic)}; up to {most} at a time\n", style="dim"))
     out.print(_rows(found))
     out.print(
         Text(
@@ -210,7 +211,7 @@ def _print(traffic: Traffic, found: Sweep, stores: Stores) -> None:
     )
     out.print(screen.heading("All answers at once take"))
     out.print(screen.facts({name: screen.size(size) for name, size in found.footprints.items()}))
-    out.print(_fall(found))
+    out.print(_fall(found, traffic.prompts))
 
 
 def _rows(found: Sweep) -> Table:
@@ -236,16 +237,18 @@ def _rows(found: Sweep) -> Table:
     return table
 
 
-def _fall(found: Sweep) -> Text:
+def _fall(found: Sweep, prompts: int) -> Text:
     fall = found.avalanche
     if fall is None:
         return Text("\nNo avalanche: at none of these sizes do whole answers stand alone.")
     size = screen.size(fall.memory)
     where = f"up to {size}, the largest tried" if fall.at_least else f"below {size}"
+    room = {name: fall.memory * prompts / all_ for name, all_ in found.footprints.items()}
     return Text.assemble(
         ("\nAvalanche ", "bold"),
         f"{where}: there a key for each token serves less than half\n"
-        f"of what whole answers serve in the same memory ({fall.whole:.1%}).",
+        f"of what whole answers serve in the same memory ({fall.whole:.1%}). It is room for\n"
+        f"{room['tokens']:,.0f} answers of mean length in tokens, or {room['answers']:,.0f} whole.",
     )
 
 

@@ -46,6 +46,11 @@ def test_the_table_shows_the_avalanche(semcache) -> None:
     assert "█" in ran.stdout
 
 
+def test_where_the_largest_size_is_too_small_it_says_so(semcache) -> None:
+    ran = semcache(*DEMO, "--memory", "20kB")
+    assert "Avalanche up to 20.0 kB, the largest tried" in ran.stdout
+
+
 def test_it_is_readable_in_eighty_columns(semcache, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     ran = semcache(*DEMO)
