@@ -33,6 +33,7 @@ _EMPTY = 1
 
 _IDS = 1 << 63
 _EDGE = b"\xff"
+_number = int.from_bytes  # the most significant digit first
 _MASK = (1 << 64) - 1
 
 
@@ -101,8 +102,7 @@ class TokenFingerprint(_Remainder):
         if isinstance(token, str):
             digits = b"\xff%b\xff" % _utf8(token)
             # Written out rather than called: a stream waits for it with every token.
-            state = self._state << 8 * len(digits) | int.from_bytes(digits, "big")
-            self._state = state % PRIME
+            self._state = (self._state << 8 * len(digits) | _number(digits)) % PRIME
         elif 0 <= token < _IDS:
             self._state = (self._state << 64 | token) % PRIME
         else:
@@ -202,7 +202,7 @@ def is_whole(pieces: Iterable[str], fingerprint: str) -> bool:
 
 
 def _appended(state: int, digits: bytes) -> int:
-    return (state << 8 * len(digits) | int.from_bytes(digits, "big")) % PRIME
+    return (state << 8 * len(digits) | _number(digits)) % PRIME
 
 
 def _digits(tokens: Sequence[int | str]) -> bytes:
