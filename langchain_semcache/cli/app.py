@@ -17,6 +17,7 @@ from langchain_semcache.cli.demo import demo
 from langchain_semcache.cli.doctor import doctor
 from langchain_semcache.cli.entries import show
 from langchain_semcache.cli.explain import explain
+from langchain_semcache.cli.fragmentation import fragmentation
 from langchain_semcache.cli.report import report
 from langchain_semcache.cli.stats import stats
 from langchain_semcache.cli.sweep import sweep
@@ -83,6 +84,19 @@ def _root(
     elif context.invoked_subcommand is None:
         screen.out().print(context.get_help())
 
+
+lab = typer.Typer()
+app.add_typer(lab, name="lab")
+
+
+@lab.callback(invoke_without_command=True)
+def _lab(context: typer.Context) -> None:
+    """Experiments: what a way to keep answers does to a cache."""
+    if context.invoked_subcommand is None:
+        screen.out().print(context.get_help())
+
+
+lab.command()(fragmentation)
 
 for _command in (demo, stats, explain, show, report, clear, sweep, calibrate, doctor):
     app.command()(_command)

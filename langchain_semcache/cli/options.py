@@ -133,3 +133,16 @@ def duration(text: str) -> timedelta:
             f"--older-than {text!r} is no duration: write a number and s, m, h, d or w, as in 7d"
         )
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def byte_count(text: str) -> float:
+    """`500kB`, `64MB`, `1.5GB`, or a number of bytes; steps of a thousand.
+
+    Raises:
+        ConfigurationError: It is none of these, or 0.
+    """
+    found = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)\s*([kMG]?)B?", text.strip())
+    size = float(found[1]) * 1000 ** " kMG".index(found[2] or " ") if found else 0.0
+    if not size:
+        raise ConfigurationError(f"{text!r} is no size: write bytes, or kB, MB or GB, as in 64MB")
+    return size

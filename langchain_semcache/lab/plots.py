@@ -11,6 +11,7 @@ from langchain_semcache.lab.curve import Curve, Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FORMATS = (".png", ".svg", ".pdf")
 RIGHT, WRONG, QUIET = "#1b7f5c", "#c0392b", "#666666"
@@ -49,14 +50,23 @@ def plot_curve(curve: Curve, path: Path, *, by: str, title: str) -> None:
     left, right = figure.subplots(1, 2)
     _over_thresholds(left, curve, by)
     _against_each_other(right, curve)
-    figure.suptitle(_drawable(title), fontsize=11)
+    save(figure, path, title)
+
+
+def save(figure: Figure, path: Path, title: str) -> None:
+    """Write a picture with its title above.
+
+    Raises:
+        ConfigurationError: The file cannot be written.
+    """
+    figure.suptitle(drawable(title), fontsize=11)
     try:
         figure.savefig(path, dpi=150)
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _drawable(text: str) -> str:
+def drawable(text: str) -> str:
     """A text of a file's name: a dollar begins no formula, and the font has no Chinese."""
     shown = "".join(char if char.isprintable() and char < "\u2e80" else "?" for char in text)
     return shown.replace("$", r"\$")
