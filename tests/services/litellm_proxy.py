@@ -170,7 +170,8 @@ class LiteLLMProxy:
         arguments = [
             *("--config", str(self.config), "--host", "127.0.0.1", "--port", str(self.port)),
             *("--num_workers", str(self.workers), "--telemetry", "False"),
-            *("--timeout_worker_healthcheck", "60"),  # a busy machine imports slowly
+            # A busy machine imports slowly. Early releases do not know the option.
+            *("--timeout_worker_healthcheck", "60") * (self.workers > 1),
             *["--run_gunicorn"] * self.gunicorn,
         ]
         self.pid = _nursery().ask(folder=str(self.folder), log=str(self.log), arguments=arguments)
