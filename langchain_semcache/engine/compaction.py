@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -66,7 +67,8 @@ def compact(
     Raises:
         IndexUnavailable: The index did not do it; what is left goes the next time.
     """
-    before = now - grace.total_seconds()
+    # What is exactly as old goes too: a grace of 0 keeps nothing.
+    before = math.nextafter(now - grace.total_seconds(), math.inf)
     tags = () if namespace is None else (owner_tag(namespace),)
     owned: dict[str, dict[str, Entry]] = defaultdict(dict)
     for part in index.scan(Selection(namespace=PARTS, tags=tags)):

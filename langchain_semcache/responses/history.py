@@ -20,7 +20,7 @@ MAX_COMPARED_BYTES = 256 * 1024
 """Larger answers are not compared: it would take more than a millisecond."""
 
 _LEVEL = 3
-_CHANGE = struct.Struct(">df")
+_CHANGE = struct.Struct(">dd")
 
 
 @dataclass(frozen=True, slots=True)

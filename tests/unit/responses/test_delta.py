@@ -25,8 +25,10 @@ from langchain_semcache.responses.training import train
 
 CODEC = DeltaCodec()
 OWNER = Owner("default", "tenant")
-WORDS = ("open settings choose restore backup invoice account please sorry however first then "
-         "second finally click the button and wait for a moment 请 稍等 😀 \ud83d").split()  # fmt: skip
+WORDS = (
+    "open settings choose restore backup invoice account please sorry however first then "
+    "second finally click the button and wait for a moment 请 稍等 😀 \ud83d"
+).split()
 TOOL = {"name": "find_order", "arguments": {"order_id": 4471, "with_lines": True, "locale": "de"}}
 
 
