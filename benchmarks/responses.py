@@ -104,9 +104,8 @@ def against_first(file: str, way: str, held: list[Prompt], learned: Dictionary |
         stored += len(itself)
         for answer in answers[1:]:
             payload = timed(lambda one, base=base: _delta(one, base, learned), answer, writes)
-            assert (
-                timed(lambda one, parts=parts: CODEC.raw("", one, parts), payload, reads) == answer
-            )
+            read = timed(lambda one, parts=parts: CODEC.raw("", one, parts), payload, reads)
+            assert read == answer
             stored += len(payload)
         raw += sum(map(len, answers))
     share = (stored + bases) / raw
@@ -167,7 +166,7 @@ def _taken(cache: Semcache) -> tuple[int, int]:
     return stats.raw_response_bytes or 0, stats.stored_response_bytes or 0
 
 
-def growing(file: str, learned_from: list[bytes], held: list[Prompt]) -> Iterator[str]:
+def growing(learned_from: list[bytes], held: list[Prompt]) -> Iterator[str]:
     """What a dictionary is worth by the number of answers it was learned from."""
     raw = sum(len(answer) for _, answers in held for answer in answers)
     for count in GROWING:
@@ -179,7 +178,8 @@ def growing(file: str, learned_from: list[bytes], held: list[Prompt]) -> Iterato
             continue
         part = new_dictionary(OWNER, trained, answers=count)
         stored = sum(CODEC.alone(one, part).size for _, answers in held for one in answers)
-        yield f"{file} learned from {count:>5}: {len(part.content):>6} bytes, share {stored / raw:.3f}"
+        size, share = len(part.content), stored / raw
+        yield f"  learned from {count:>5} answers: {size:>6} bytes, share {share:.3f}"
 
 
 def lines(path: Path) -> Iterator[Line]:
@@ -199,7 +199,7 @@ def lines(path: Path) -> Iterator[Line]:
     )
     for level in (3, 19):
         yield each_alone(file, f"zstd-{level}", held, *_plain(level))
-    yield each_alone(file, "gzip", held, lambda raw: gzip.compress(raw), gzip.decompress)
+    yield each_alone(file, "gzip", held, gzip.compress, gzip.decompress)
     yield line_diff(file, held)
     parts = {part.address: part}
     yield each_alone(
@@ -211,7 +211,7 @@ def lines(path: Path) -> Iterator[Line]:
     )
     yield against_first(file, "base alone", held, None)
     yield against_first(file, "both", held, part)
-    print("\n".join(growing(file, learned_from, held)))
+    print("\n".join(growing(learned_from, held)))
     yield as_the_cache_decides(file, found)
 
 
