@@ -90,7 +90,7 @@ def compact(
 
 
 def sizes(index: EntryIndex, namespace: str) -> Sizes:
-    """What the answers of a namespace are and take; reads every entry, 40 to 60 µs each."""
+    """What the answers of a namespace are and take; reads every entry, about 40 µs each."""
     raw = stored = 0
     for entry in index.scan(Selection(namespace=namespace)):
         stored += len(entry.payload)

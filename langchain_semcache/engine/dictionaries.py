@@ -97,7 +97,11 @@ class Dictionaries:
 
     def settle(self) -> None:
         """Wait until nothing is being looked for or learned."""
-        while (thread := self._thread) is not None:
+        while True:
+            with self._lock:
+                thread = self._thread
+            if thread is None or not thread.is_alive():
+                return
             thread.join()
 
     def close(self) -> None:
@@ -125,7 +129,8 @@ class Dictionaries:
         if self._closed:
             return
         self._work.append(work)
-        if self._thread is None:
+        # After a fork the thread of the parent is not alive in the child.
+        if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(
                 target=self._run, name="semcache-dictionaries", daemon=True
             )
