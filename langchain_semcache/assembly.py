@@ -32,7 +32,7 @@ from langchain_semcache.ports import (
     SupportsThreshold,
     Verifier,
 )
-from langchain_semcache.records import Reason, Request
+from langchain_semcache.records import RESERVED, Reason, Request
 from langchain_semcache.request import (
     RequestSettings,
     Resolved,
@@ -182,6 +182,8 @@ def _check(request: Request) -> None:
         if not isinstance(value := getattr(request, name), types):
             kind = type(value).__name__
             raise ConfigurationError(f"{name} of a request must be {wanted}, not {kind}")
+    if request.namespace in RESERVED:
+        raise ConfigurationError(f"{request.namespace} is the cache's own: take another namespace")
 
 
 def make_encoder(name: str) -> Encoder:

@@ -344,6 +344,8 @@ def test_neither_clear_nor_stats_nor_trim_sees_a_part(place):
         assert len(place.parts()) == 1
         with pytest.raises(ConfigurationError, match="semcache:parts"):
             cache.invalidate(namespace=PARTS)
+        with pytest.raises(ConfigurationError, match="semcache:parts"):
+            cache.lookup(Request(messages=ONE, namespace=PARTS))
     with pytest.raises(ConfigurationError, match="semcache:parts"):
         place.open(namespace=PARTS)
 
