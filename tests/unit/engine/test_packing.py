@@ -311,6 +311,21 @@ def test_a_dictionary_is_learned_found_again_and_renewed(wide):
         assert answered(other, "its second question") == text
 
 
+def test_a_dictionary_stays_while_a_base_needs_it(wide):
+    with wide.open() as cache:
+        learn(wide, cache)
+        for text in (ONE, TWO):
+            keep(cache, text, ANSWER)
+        for entry in list(cache.entries()):
+            if entry.question not in NEAR:
+                cache.remove(entry.id)
+        assert len(wide.parts()) == 2
+        wide.clock.advance(2 * HOUR)
+        assert cache.compact().parts == 0
+    with wide.open() as fresh:
+        assert answered(fresh, TWO) == ANSWER
+
+
 def test_what_was_learned_from_a_tenant_goes_with_its_answers(wide):
     with wide.open() as cache:
         learn(wide, cache, "a")
