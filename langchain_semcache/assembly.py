@@ -13,10 +13,12 @@ from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.encoders.batching import BatchingEncoder
 from langchain_semcache.engine.accounts import Accounts
 from langchain_semcache.engine.breaker import CircuitBreaker
+from langchain_semcache.engine.dictionaries import Dictionaries
 from langchain_semcache.engine.gate import Gate, ThrottledWarning
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.engine.refining import refine
+from langchain_semcache.engine.shelf import Shelf
 from langchain_semcache.engine.workplace import RECENT_VECTORS, Workplace
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable
 from langchain_semcache.events import EventSink
@@ -26,17 +28,18 @@ from langchain_semcache.ports import (
     Encoder,
     EntryIndex,
     SupportsClose,
+    SupportsRewrite,
     SupportsThreshold,
     Verifier,
 )
 from langchain_semcache.recent import Recent
-from langchain_semcache.records import Reason, Request
+from langchain_semcache.records import RESERVED, Reason, Request
 from langchain_semcache.request import (
     RequestSettings,
     Resolved,
     resolve,
 )
-from langchain_semcache.responses import EnvelopeCodec
+from langchain_semcache.responses import DeltaCodec
 from langchain_semcache.telemetry import Counters, FanOut
 from langchain_semcache.threshold import Budget
 from langchain_semcache.threshold.confidence import Calibration, as_it_is, load, shipped
@@ -119,6 +122,10 @@ def build(
         accounts = _accounts(config, calibration, index=index, clock=clock, sink=sink, pool=pool)
         if accounts is not None:
             opened.callback(accounts.close)
+        shelf = Shelf()
+        dictionaries = _dictionaries(config, index=index, shelf=shelf, clock=clock)
+        if dictionaries is not None:
+            opened.callback(dictionaries.close)
         return Core(
             config=config,
             workplace=Workplace(
@@ -141,13 +148,17 @@ def build(
                 similarity_threshold=_threshold(config, encoder, calibration),
                 neighbours=config.neighbours,
                 guard=check,
-                codec=EnvelopeCodec(),
+                codec=DeltaCodec(),
                 now=clock.now,
                 split=cut,
                 refine=partial(refine, split=cut if config.key.compare_long else None),
                 calibration=calibration,
                 verifies=verifier is not None,
                 budgeted=accounts is not None,
+                packs=config.responses.delta,
+                rewrites=isinstance(index, SupportsRewrite),
+                shelf=shelf,
+                dictionaries=dictionaries,
             ),
             settings=settings,
             counters=counters,
@@ -172,6 +183,8 @@ def _check(request: Request) -> None:
         if not isinstance(value := getattr(request, name), types):
             kind = type(value).__name__
             raise ConfigurationError(f"{name} of a request must be {wanted}, not {kind}")
+    if request.namespace in RESERVED:
+        raise ConfigurationError(f"{request.namespace} is the cache's own: take another namespace")
 
 
 def make_encoder(name: str) -> Encoder:
@@ -340,6 +353,17 @@ def _accounts(
     accounts = Accounts(budget, index=index, clock=clock, sink=sink, pool=pool)
     accounts.load(config.namespace)
     return accounts
+
+
+def _dictionaries(
+    config: SemcacheConfig, *, index: EntryIndex, shelf: Shelf, clock: Clock
+) -> Dictionaries | None:
+    responses = config.responses
+    if not responses.delta or not responses.dictionary_bytes:
+        return None
+    return Dictionaries(
+        index=index, shelf=shelf, clock=clock, most_bytes=responses.dictionary_bytes
+    )
 
 
 def _settings(config: SemcacheConfig) -> RequestSettings:

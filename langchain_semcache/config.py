@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from langchain_semcache.errors import ConfigurationError
-from langchain_semcache.records import BOOKS
+from langchain_semcache.records import RESERVED
 from langchain_semcache.request import RequestSettings
 from langchain_semcache.request.canonical import nfc
 from langchain_semcache.ttl import checked_ttl
@@ -75,6 +75,19 @@ class QdrantSettings(_Settings):
     shard_number: int | None = Field(None, ge=1)
     replication_factor: int | None = Field(None, ge=1)
     write_consistency_factor: int | None = Field(None, ge=1)
+
+
+class ResponseSettings(_Settings):
+    """How answers are written down. What was written stays readable, whatever is set.
+
+    Attributes:
+        delta: Write an answer against what it shares with others of its tenant, where that is
+            smaller, and keep what changed when it is replaced.
+        dictionary_bytes: Size of a dictionary at most; 0 learns none.
+    """
+
+    delta: bool = True
+    dictionary_bytes: int = Field(112_640, ge=0, le=1_048_576)
 
 
 class KeySettings(_Settings):
@@ -169,6 +182,7 @@ class SemcacheConfig(_Settings):
     strict: bool = False
     qdrant: QdrantSettings = QdrantSettings()
     key: KeySettings = KeySettings()
+    responses: ResponseSettings = ResponseSettings()
 
     @field_validator("location")
     @classmethod
@@ -183,8 +197,8 @@ class SemcacheConfig(_Settings):
     @field_validator("namespace")
     @classmethod
     def _normal(cls, namespace: str) -> str:
-        if namespace == BOOKS:
-            raise ValueError(f"{BOOKS} is where the cache keeps its own books; take another name")
+        if namespace in RESERVED:
+            raise ValueError(f"{namespace} is where the cache keeps its own; take another name")
         return nfc(namespace)
 
     def __repr_args__(self) -> Iterable[tuple[str | None, object]]:

@@ -162,6 +162,19 @@ class SupportsTrim(Protocol):
 
 
 @runtime_checkable
+class SupportsRewrite(Protocol):
+    """An index that can change how an answer is written, unless somebody else changed it first."""
+
+    def rewrite(self, entry_id: str, *, expected: bytes, payload: bytes) -> bool:
+        """Put `payload` in the place of `expected`; whether that is what the entry holds now.
+
+        An entry that is gone, or that holds another payload by now, is left as it is. Nothing else
+        about the entry changes: neither its times nor its vector.
+        """
+        ...
+
+
+@runtime_checkable
 class SupportsDescribe(Protocol):
     """A backend that can describe itself to `doctor` and `stats`; never a key or a password."""
 

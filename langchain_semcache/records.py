@@ -18,6 +18,12 @@ RawMessage: TypeAlias = "Mapping[str, object] | Message"
 BOOKS = "semcache:books"
 """The namespace of what the cache writes down about itself; no lookup and no `clear` reaches it."""
 
+PARTS = "semcache:parts"
+"""The namespace of what answers share (see `responses/`); no lookup and no `clear` reaches it."""
+
+RESERVED = frozenset({BOOKS, PARTS})
+"""Namespaces that no request and no operation may name."""
+
 
 class Reason(StrEnum):
     """Why a decision came out as it did. Stable: names are only ever added."""

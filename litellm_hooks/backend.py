@@ -205,7 +205,7 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         Raises:
             IndexUnavailable: It does not.
         """
-        await self._async.stats()
+        await self._async.stats(sizes=False)
         return True
 
     async def delete_cache_keys(self, keys: list[str]) -> int:

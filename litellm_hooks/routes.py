@@ -113,7 +113,7 @@ def _ping(handler: ProxyHandler) -> Endpoint:
             "cache_type": "semcache",
             "ping_response": True,
             "set_cache_response": "success",
-            "encoder": (await cache.stats()).encoder,
+            "encoder": (await cache.stats(sizes=False)).encoder,
         }
 
     return ping
@@ -139,7 +139,7 @@ def _flush(handler: ProxyHandler) -> Endpoint:
 def _stats(handler: ProxyHandler) -> Endpoint:
     async def stats() -> dict[str, Any]:
         """Numbers: of the whole store, and of this worker since it started."""
-        numbers = await _of(handler).asemcache.stats()
+        numbers = await _of(handler).asemcache.stats(sizes=False)
         return asdict(numbers) | {"hit_rate": numbers.hit_rate}
 
     return stats

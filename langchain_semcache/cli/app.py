@@ -13,11 +13,13 @@ import langchain_semcache
 from langchain_semcache.cli import screen
 from langchain_semcache.cli.calibrate import calibrate
 from langchain_semcache.cli.clear import clear
+from langchain_semcache.cli.compact import compact
 from langchain_semcache.cli.demo import demo
 from langchain_semcache.cli.doctor import doctor
 from langchain_semcache.cli.entries import show
 from langchain_semcache.cli.explain import explain
 from langchain_semcache.cli.fragmentation import fragmentation
+from langchain_semcache.cli.history import history
 from langchain_semcache.cli.report import report
 from langchain_semcache.cli.stats import stats
 from langchain_semcache.cli.sweep import sweep
@@ -98,5 +100,17 @@ def _lab(context: typer.Context) -> None:
 
 lab.command()(fragmentation)
 
-for _command in (demo, stats, explain, show, report, clear, sweep, calibrate, doctor):
+for _command in (
+    demo,
+    stats,
+    explain,
+    show,
+    history,
+    report,
+    clear,
+    compact,
+    sweep,
+    calibrate,
+    doctor,
+):
     app.command()(_command)

@@ -124,7 +124,7 @@ def place(config: SemcacheConfig, made: Encoder) -> Finding:
             open_existing(config).close()
         # A directory that holds something else is refused here, before anything is written.
         with Semcache.open(config, encoder=made) as cache:
-            stats = cache.stats()
+            stats = cache.stats(sizes=False)
     except NoCache:
         return Finding(what, True, "the server answers; the collection is made when first used")
     except SemcacheError as error:

@@ -68,7 +68,7 @@ def _remove(
             older_than=older,
             dry_run=dry_run,
         )
-    return cache.stats().entries if dry_run else cache.clear()
+    return cache.stats(sizes=False).entries if dry_run else cache.clear()
 
 
 def _ask(count: int, place: str) -> None:

@@ -120,7 +120,7 @@ def _expiry(entry: Entry, now: float) -> str:
 
 def _decoded(cache: Semcache, entry: Entry) -> Response | None:
     try:
-        return cache.core.policy.codec.decode(entry.id, entry.payload)
+        return cache.read(entry)
     except CorruptEntry:
         return None
 

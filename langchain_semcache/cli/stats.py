@@ -12,7 +12,7 @@ from langchain_semcache.cli.places import open_existing, shown
 from langchain_semcache.cli.terms import Terms, terms_of
 from langchain_semcache.client import Semcache, Stats
 from langchain_semcache.clock import SystemClock
-from langchain_semcache.records import BOOKS, JSON, Entry, Selection
+from langchain_semcache.records import JSON, RESERVED, Entry, Selection
 from langchain_semcache.request import tenant_digest
 from langchain_semcache.threshold import Mode
 
@@ -51,7 +51,7 @@ def stats(where: Where, whose: Whose) -> None:
     with open_existing(config) as cache:
         namespaces, census = _count(cache, whose.tenant)
         numbers, terms = cache.stats(), terms_of(cache.core)
-        found = _contents(cache, namespaces, census)
+        found = _contents(cache, namespaces, census) | _sizes(numbers)
     if where.json:
         budget = None if numbers.budget is None else asdict(numbers.budget)
         deciding = {"encoder": numbers.encoder, **asdict(terms), "budget": budget}
@@ -68,8 +68,8 @@ def _count(cache: Semcache, tenant: str | None) -> tuple[Counter[str], Census]:
     namespaces: Counter[str] = Counter()
     census = Census()
     for entry in cache.core.workplace.index.scan(Selection(tenant=wanted)):
-        if entry.namespace == BOOKS:
-            continue  # the cache's own notes, and no answers
+        if entry.namespace in RESERVED:
+            continue  # the cache's own, and no answers
         namespaces[entry.namespace] += 1
         if entry.namespace == cache.config.namespace:
             census.add(entry, now)
@@ -95,6 +95,14 @@ def _contents(cache: Semcache, namespaces: Counter[str], census: Census) -> dict
     }
 
 
+def _sizes(numbers: Stats) -> dict[str, JSON]:
+    """Of the whole namespace, whichever tenant was asked for: tenants are not told apart here."""
+    return {
+        "raw_response_bytes": numbers.raw_response_bytes,
+        "stored_response_bytes": numbers.stored_response_bytes,
+    }
+
+
 def _readable(report: dict[str, JSON]) -> dict[str, object]:
     oldest, newest = report["oldest_seconds"], report["newest_seconds"]
     facts: dict[str, object] = {
@@ -106,6 +114,10 @@ def _readable(report: dict[str, JSON]) -> dict[str, object]:
     if isinstance(oldest, float) and isinstance(newest, float):
         facts["stored"] = f"{screen.span(oldest)} to {screen.span(newest)} ago"
     facts["answers"] = screen.size(report["answer_bytes"])
+    raw, stored = report["raw_response_bytes"], report["stored_response_bytes"]
+    if isinstance(raw, int) and isinstance(stored, int) and raw:
+        share = f"{stored / raw:.0%} of {screen.size(raw)}"
+        facts["written"] = f"{screen.size(stored)} with all they share, {share}"
     if report["disk_bytes"] is not None:
         facts["on disk"] = screen.size(report["disk_bytes"])
     facts["namespaces"] = _counts(report["namespaces"])

@@ -18,6 +18,9 @@ from langchain_semcache.clock import Clock
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.engine import feedback, flow
 from langchain_semcache.engine.async_driver import AsyncDriver
+from langchain_semcache.engine.compaction import Compaction
+from langchain_semcache.engine.past import Past
+from langchain_semcache.engine.shelf import GRACE
 from langchain_semcache.engine.single_flight import AsyncSingleFlight
 from langchain_semcache.engine.workplace import ADMINISTRATION_SECONDS
 from langchain_semcache.events import EventSink
@@ -138,6 +141,14 @@ class AsyncSemcache(Client):
         index = self._core.workplace.index
         return await asyncio.to_thread(lambda: tuple(index.scan(selection)))
 
+    async def read(self, entry: Entry) -> Response:
+        """See `Semcache.read`."""
+        return await self._driver.run(lambda: self._plan_read(entry), {})
+
+    async def history(self, entry_id: str) -> Past | None:
+        """See `Semcache.history`."""
+        return await self._driver.run(lambda: self._plan_history(entry_id), {})
+
     async def remove(self, entry_id: str) -> bool:
         """See `Semcache.remove`."""
         return bool(await self._remove(Selection(ids=(entry_id,))))
@@ -174,17 +185,29 @@ class AsyncSemcache(Client):
         )
         if selection is None:
             return 0
-        return self._removed(await self._remove(selection, dry_run=dry_run), dry_run=dry_run)
+        count = await self._remove(selection, dry_run=dry_run)
+        if not dry_run:
+            await asyncio.to_thread(self._let_go, selection)
+        return self._removed(count, dry_run=dry_run)
 
     async def clear(self) -> int:
         """See `Semcache.clear`."""
-        count = await self._remove(Selection(namespace=self.config.namespace))
+        selection = Selection(namespace=self.config.namespace)
+        count = await self._remove(selection)
+        await asyncio.to_thread(self._let_go, selection)
         return self._removed(count, dry_run=False)
 
-    async def stats(self) -> Stats:
+    async def compact(
+        self, *, grace: timedelta | float = GRACE, dry_run: bool = False
+    ) -> Compaction:
+        """See `Semcache.compact`."""
+        return await asyncio.to_thread(lambda: self._compact(grace, dry_run=dry_run))
+
+    async def stats(self, *, sizes: bool = True) -> Stats:
         """See `Semcache.stats`."""
         selection = Selection(namespace=self.config.namespace)
-        return self._stats(await self._remove(selection, dry_run=True))
+        entries = await self._remove(selection, dry_run=True)
+        return self._stats(entries, await asyncio.to_thread(self._sizes) if sizes else None)
 
     async def close(self) -> None:
         """See `Semcache.close`."""

@@ -11,10 +11,13 @@ from typing import TypeAlias, TypeVar
 from langchain_semcache.assembly import Core
 from langchain_semcache.client.stats import Stats
 from langchain_semcache.config import SemcacheConfig
-from langchain_semcache.engine import feedback, flow
-from langchain_semcache.engine.commands import Flow
+from langchain_semcache.engine import compaction, feedback, flow, packing, past
+from langchain_semcache.engine.commands import Failure, Flow
+from langchain_semcache.engine.compaction import Compaction, Sizes
 from langchain_semcache.engine.gate import told
-from langchain_semcache.errors import ConfigurationError
+from langchain_semcache.engine.past import Past
+from langchain_semcache.engine.shelf import GRACE
+from langchain_semcache.errors import ConfigurationError, IndexUnavailable, SemcacheError
 from langchain_semcache.events import (
     BackendFailed,
     EntriesRemoved,
@@ -26,8 +29,10 @@ from langchain_semcache.events import (
 from langchain_semcache.guards import volatile
 from langchain_semcache.ports import SupportsDescribe
 from langchain_semcache.records import (
+    RESERVED,
     Conditions,
     Decision,
+    Entry,
     Feedback,
     Reason,
     Request,
@@ -53,6 +58,9 @@ REMEMBERED = 1_024
 
 SWEEP_EVERY = 256
 """Stores between two sweeps of expired entries."""
+
+COMPACT_EVERY = 16 * SWEEP_EVERY
+"""Stores between two sweeps of parts that no answer leans on; it reads every entry."""
 
 
 class Client:
@@ -152,6 +160,8 @@ class Client:
         return decision
 
     def _stored(self, result: StoreResult, started: float) -> StoreResult:
+        if result.stored and self._stores % COMPACT_EVERY == 0:
+            self._core.workplace.pool.submit(self._compact_quietly)
         if result.stored:
             self._core.sink.emit(EntryStored(result, self._clock() - started))
         else:
@@ -177,6 +187,8 @@ class Client:
         named = (source, model, tenant, namespace, older_than)
         if not tags and all(value is None for value in named):
             return None
+        if namespace in RESERVED:
+            raise ConfigurationError(f"{namespace} is the cache's own: name a namespace of yours")
         age = checked_ttl(older_than, name="older_than")
         now = self._core.workplace.clock.now()
         return Selection(
@@ -187,6 +199,50 @@ class Client:
             source=source,
             created_before=None if age is None else now - age.total_seconds(),
         )
+
+    def _compact(self, grace: timedelta | float, *, dry_run: bool) -> Compaction:
+        """Sweep all namespaces of the store; see `compaction.compact`."""
+        kept_for = checked_ttl(grace, name="grace") or timedelta(0)
+        done = compaction.compact(
+            self._core.workplace.index,
+            now=self._core.workplace.clock.now(),
+            grace=kept_for,
+            dry_run=dry_run,
+        )
+        if not dry_run and kept_for < GRACE:
+            # Others of this process must not lean on what went before its time.
+            self._core.policy.shelf.clear()
+        return done
+
+    def _compact_quietly(self, namespace: str | None = None) -> None:
+        """Sweep behind the caller's back; what cannot be swept now goes the next time."""
+        place = self._core.workplace
+        try:
+            compaction.compact(place.index, now=place.clock.now(), namespace=namespace)
+        except SemcacheError as error:
+            self._core.warn(f"what answers share could not be swept ({told(error)})")
+
+    def _let_go(self, selection: Selection) -> None:
+        """After everything of a namespace or tenant went: what was learned from it goes as well."""
+        whole = replace(selection, namespace=None, tenant=None) == Selection()
+        if not whole or selection.namespace is None:
+            return
+        self._core.policy.shelf.forget_of(selection.namespace, selection.tenant)
+        if self._core.policy.dictionaries is not None:
+            self._core.policy.dictionaries.forget_of(selection.namespace, selection.tenant)
+        self._compact_quietly(selection.namespace)
+
+    def _sizes(self) -> Sizes:
+        return compaction.sizes(self._core.workplace.index, self.config.namespace)
+
+    def _plan_read(self, entry: Entry) -> Flow[Response]:
+        return _certain((yield from packing.opened(entry, self._core.policy)))
+
+    def _plan_history(self, entry_id: str) -> Flow[Past | None]:
+        entry = yield from flow.get(entry_id)
+        if entry is None:
+            return None
+        return _certain((yield from past.past(entry, self._core.policy)))
 
     def _told(self, entry_id: str, *, wrong: bool) -> Flow[None]:
         """Tell the error budget what a user says of an entry, and keep the pair it is about."""
@@ -217,7 +273,7 @@ class Client:
         result = StoreResult(stored=False, reason=Reason.UNSUPPORTED_REPLY, detail=detail)
         self._core.sink.emit(StoreSkipped(result))
 
-    def _stats(self, entries: int) -> Stats:
+    def _stats(self, entries: int, sizes: Sizes | None) -> Stats:
         lookups, stores, other = self._core.counters.snapshot()
         index = self._core.workplace.index
         verifier = self._core.workplace.verifier
@@ -237,6 +293,8 @@ class Client:
             encoder=self._core.workplace.encoder.identity,
             verifier=verifier.identity if verifier is not None else "",
             budget=self._accounts.summary(self.config.namespace) if self._accounts else None,
+            raw_response_bytes=sizes.raw if sizes else None,
+            stored_response_bytes=sizes.stored if sizes else None,
         )
 
 
@@ -244,6 +302,15 @@ def _labels(tags: Sequence[str]) -> tuple[str, ...]:
     if isinstance(tags, str):
         raise ConfigurationError(f"tags must be a list of labels, not the text {tags!r}")
     return tuple(tags)
+
+
+def _certain(result: Result | Failure) -> Result:
+    """The result; a failure is raised."""
+    if not isinstance(result, Failure):
+        return result
+    if isinstance(result.error, SemcacheError):
+        raise result.error
+    raise IndexUnavailable(str(result.error)) from result.error
 
 
 def _decided(result: Result) -> Flow[Result]:

@@ -23,6 +23,7 @@ from langchain_semcache.engine.commands import (
     Flow,
     Put,
     Remove,
+    Rewrite,
     Search,
     Trim,
     Verify,
@@ -31,8 +32,8 @@ from langchain_semcache.ports import Vector, Vectors
 from langchain_semcache.records import Candidate, Entry, Selection
 
 
-def fetch(entry_id: str) -> Flow[Entry | Failure | None]:
-    answer = yield (command := Fetch(entry_id))
+def fetch(entry_id: str, *, expired: bool = False) -> Flow[Entry | Failure | None]:
+    answer = yield (command := Fetch(entry_id, expired))
     if answer is None or isinstance(answer, Entry | Failure):
         return answer
     raise _unexpected(command, answer)
@@ -95,6 +96,13 @@ def book(asked: str, *, wrong: bool) -> Flow[None]:
 def put(entry: Entry, vector: Vector | None) -> Flow[Failure | None]:
     answer = yield (command := Put(entry, vector))
     if answer is None or isinstance(answer, Failure):
+        return answer
+    raise _unexpected(command, answer)
+
+
+def rewrite(entry_id: str, *, expected: bytes, payload: bytes) -> Flow[int | Failure]:
+    answer = yield (command := Rewrite(entry_id, expected, payload))
+    if isinstance(answer, int | Failure):
         return answer
     raise _unexpected(command, answer)
 

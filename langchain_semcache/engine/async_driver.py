@@ -146,7 +146,7 @@ class AsyncDriver:
             case Embed() | EmbedAll(), _:
                 return self._queued(command)
             case Fetch(entry_id), AsyncEntryIndex() as index:
-                return index.afetch(entry_id, now=now)
+                return index.afetch(entry_id, now=self._at.seen_from(command))
             case Search(partition, vector, limit), AsyncEntryIndex() as index:
                 return index.asearch(partition, vector, limit=limit, now=now)
             case Put(entry, vector), AsyncEntryIndex() as index:

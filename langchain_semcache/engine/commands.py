@@ -12,9 +12,10 @@ from langchain_semcache.records import Candidate, Entry, Reason, Selection
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """Answered by the live entry with this id, or None."""
+    """Answered by the live entry with this id, or None; with `expired` also by one that was."""
 
     entry_id: str
+    expired: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,15 @@ class Put:
 
     entry: Entry
     vector: Vector | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Answered by 1 once the entry holds `payload` in the place of `expected`, 0 if it had not."""
+
+    entry_id: str
+    expected: bytes
+    payload: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +130,9 @@ class Failure:
 Bookkeeping: TypeAlias = Admit | Due | Book
 """Answered from memory: no backend, no deadline and no failure is in it."""
 
-Command: TypeAlias = Fetch | Embed | EmbedAll | Search | Verify | Put | Remove | Trim | Bookkeeping
+Command: TypeAlias = (
+    Fetch | Embed | EmbedAll | Search | Verify | Put | Rewrite | Remove | Trim | Bookkeeping
+)
 Answer: TypeAlias = (
     Entry | Vector | Sequence[Candidate] | Sequence[float] | Admitted | str | int | Failure | None
 )
@@ -139,6 +151,7 @@ STAGES = {
     Due: "budget",
     Book: "budget",
     Put: "put",
+    Rewrite: "put",
     Remove: "remove",
     Trim: "trim",
 }

@@ -15,8 +15,9 @@ from datetime import timedelta
 from langchain_semcache.context import summarise
 from langchain_semcache.engine import asking, judging, long_questions
 from langchain_semcache.engine.commands import Admit, Failure, Flow
+from langchain_semcache.engine.packing import Fresh, opened, write
 from langchain_semcache.engine.policy import Policy
-from langchain_semcache.errors import CorruptEntry, IndexUnavailable
+from langchain_semcache.errors import IndexUnavailable
 from langchain_semcache.guards import kind
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import (
@@ -31,7 +32,9 @@ from langchain_semcache.records import (
     StoreResult,
     Verdict,
 )
-from langchain_semcache.responses import ResponseCodec, refusal_to_store
+from langchain_semcache.responses import refusal_to_store
+from langchain_semcache.responses.codec import to_raw
+from langchain_semcache.responses.parts import Owner
 from langchain_semcache.threshold.agreement import agree
 from langchain_semcache.ttl import expires_at
 
@@ -59,7 +62,7 @@ def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
     trouble: Failure | None = exact if isinstance(exact, Failure) else None
     too_old = isinstance(exact, Entry) and policy.is_too_old(exact)
     if isinstance(exact, Entry) and not too_old:
-        response = _decoded(exact, policy.codec)
+        response = yield from opened(exact, policy)
         if isinstance(response, Response):
             return _hit(Verdict(Candidate(exact, 1.0), Reason.EXACT), response, policy)
         trouble = response
@@ -72,7 +75,7 @@ def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
     verdicts = yield from judging.verdicts(query, policy)
     if isinstance(verdicts, Failure):
         return _miss(verdicts.reason, query, trouble=verdicts)
-    decision = _decide(query, verdicts, policy)
+    decision = yield from _decide(query, verdicts, policy)
     if policy.budgeted and decision.hit:
         decision = yield from _admitted(scope, asked, query, decision, policy)
     if trouble is not None and not decision.hit:
@@ -144,7 +147,7 @@ def store(
     if policy.budgeted:
         yield from _compared(entry_id(scope, query), response, policy)
     try:
-        payload = policy.codec.encode(response)
+        raw = to_raw(response)
     except (TypeError, ValueError, RecursionError) as error:
         detail = type(error).__name__
         return StoreResult(stored=False, reason=Reason.UNSUPPORTED_REPLY, detail=detail)
@@ -153,9 +156,18 @@ def store(
         embedded = yield from long_questions.embed_question(query)
         # Without a vector the answer is still worth keeping: identical requests will find it.
         vector = None if isinstance(embedded, Failure) else embedded
+    fresh = Fresh(
+        raw=raw,
+        kind=response.kind,
+        entry_id=entry_id(scope, query),
+        owner=Owner(scope.namespace, scope.tenant),
+        partition=query.partition,
+        vector=vector,
+    )
+    written = yield from write(fresh, policy)
     now = policy.now()
     entry = Entry(
-        id=entry_id(scope, query),
+        id=fresh.entry_id,
         scope=scope.digest,
         partition=query.partition,
         fingerprint=query.fingerprint,
@@ -164,7 +176,7 @@ def store(
         model=scope.model,
         question=query.text,
         context=summarise(query.turns, query.text).to_json() if query.turns else "",
-        payload=payload,
+        payload=written.payload,
         created_at=now,
         expires_at=expires_at(terms.ttl, now=now),
         tags=terms.tags,
@@ -173,6 +185,9 @@ def store(
     failure = yield from asking.put(entry, vector)
     if failure is not None:
         return StoreResult(stored=False, reason=failure.reason, detail=str(failure.error))
+    if (change := written.afterwards) is not None:
+        # If this fails, the neighbour stays as it is: larger, and as good.
+        yield from asking.rewrite(change.entry_id, expected=change.expected, payload=change.payload)
     if terms.max_entries is not None:
         yield from asking.trim(terms.max_entries, scope.namespace)
     elif terms.sweep:
@@ -184,7 +199,7 @@ def _compared(asked: str, fresh: Response, policy: Policy) -> Flow[None]:
     """Where this answer is due for a comparison with a stored one: make it, and book the label."""
     due = yield from asking.due(asked)
     stored = (yield from asking.fetch(due)) if due is not None else None
-    old = _decoded(stored, policy.codec) if isinstance(stored, Entry) else None
+    old = (yield from opened(stored, policy)) if isinstance(stored, Entry) else None
     if not isinstance(old, Response) or not old.text.strip() or not fresh.text.strip():
         return
     one = yield from asking.embed(old.text[:ANSWER_HEAD])
@@ -214,7 +229,7 @@ def remove(selection: Selection, *, dry_run: bool = False) -> Flow[int]:
     return count
 
 
-def _decide(query: Query, verdicts: Sequence[Verdict], policy: Policy) -> Decision:
+def _decide(query: Query, verdicts: Sequence[Verdict], policy: Policy) -> Flow[Decision]:
     """Serve the surest candidate that stands and can be read; among equals the nearest."""
     seen = list(verdicts)
     ranked = sorted(range(len(seen)), key=lambda place: -_sureness(seen[place]))
@@ -222,7 +237,7 @@ def _decide(query: Query, verdicts: Sequence[Verdict], policy: Policy) -> Decisi
         verdict = seen[place]
         if verdict.reason is not Reason.SEMANTIC:
             continue
-        response = _decoded(verdict.candidate.entry, policy.codec)
+        response = yield from opened(verdict.candidate.entry, policy)
         if isinstance(response, Response):
             hit = _hit(verdict, response, policy)
             return replace(hit, verdicts=tuple(seen), asked=query.text)
@@ -235,13 +250,6 @@ def _decide(query: Query, verdicts: Sequence[Verdict], policy: Policy) -> Decisi
 
 def _sureness(verdict: Verdict) -> float:
     return verdict.candidate.similarity if verdict.confidence is None else verdict.confidence
-
-
-def _decoded(entry: Entry, codec: ResponseCodec) -> Response | Failure:
-    try:
-        return codec.decode(entry.id, entry.payload)
-    except CorruptEntry as error:
-        return Failure(Reason.CORRUPT_ENTRY, error)
 
 
 def _hit(verdict: Verdict, response: Response, policy: Policy) -> Decision:

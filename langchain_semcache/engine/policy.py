@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Protocol, Self
 
+from langchain_semcache.engine.dictionaries import Dictionaries
+from langchain_semcache.engine.shelf import Shelf
 from langchain_semcache.guards import Refusal
 from langchain_semcache.records import Conditions, Entry, Query, Reason
-from langchain_semcache.responses import ResponseCodec
+from langchain_semcache.responses import DeltaCodec
 from langchain_semcache.threshold.confidence import Calibration
 
 
@@ -48,12 +50,17 @@ class Policy:
         codec: How responses are written down.
         now: Seconds since the epoch.
         max_age: Nothing is served that was stored longer ago.
+        packs: Whether answers are written against what they share with others; they are read
+            either way.
+        rewrites: Whether the index can change how a stored answer is written.
+        shelf: The parts that are at hand.
+        dictionaries: Those to write with; None writes without.
     """
 
     similarity_threshold: float
     neighbours: int
     guard: Guard
-    codec: ResponseCodec
+    codec: DeltaCodec
     now: Callable[[], float]
     refine: Callable[[Query], Query] = _as_it_is
     split: Callable[[str], tuple[str, ...]] = _whole
@@ -61,6 +68,10 @@ class Policy:
     verifies: bool = False
     budgeted: bool = False
     max_age: timedelta | None = None
+    packs: bool = False
+    rewrites: bool = False
+    shelf: Shelf = field(default_factory=Shelf)
+    dictionaries: Dictionaries | None = None
 
     def under(self, conditions: Conditions) -> Self:
         """The policy for one caller, who can ask for more than the settings and not for less."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from langchain_semcache.engine.commands import (
     Fetch,
     Put,
     Remove,
+    Rewrite,
     Search,
     Trim,
     Verify,
@@ -33,6 +35,7 @@ from langchain_semcache.errors import BackendError, ConfigurationError, Verifier
 from langchain_semcache.ports import (
     EntryIndex,
     QueuedEncoder,
+    SupportsRewrite,
     SupportsTrim,
     Vector,
     Vectors,
@@ -139,7 +142,7 @@ class Workplace:
         """Carry out a command of the index or the verifier on this thread."""
         match command:
             case Fetch(entry_id):
-                return self.index.fetch(entry_id, now=self.clock.now())
+                return self.index.fetch(entry_id, now=self.seen_from(command))
             case Search(partition, vector, limit):
                 return self.index.search(partition, vector, limit=limit, now=self.clock.now())
             case Verify(question, stored):
@@ -147,6 +150,8 @@ class Workplace:
             case Put(entry, vector):
                 self.index.put(entry, vector)
                 return None
+            case Rewrite():
+                return self._rewrite(command)
             case Remove(selection, dry_run):
                 return self.index.remove(selection, dry_run=dry_run)
             case Trim(max_entries, namespace):
@@ -190,6 +195,17 @@ class Workplace:
         if len(opinions) != len(stored) or not all(0 <= opinion <= 1 for opinion in opinions):
             raise VerifierUnavailable("the verifier did not return one probability a question")
         return opinions
+
+    def seen_from(self, command: Fetch) -> float:
+        """The moment at which an entry must be live for this command to find it."""
+        return -math.inf if command.expired else self.clock.now()
+
+    def _rewrite(self, command: Rewrite) -> int:
+        if not isinstance(self.index, SupportsRewrite):
+            return 0
+        return int(
+            self.index.rewrite(command.entry_id, expected=command.expected, payload=command.payload)
+        )
 
     def _trim(self, max_entries: int, namespace: str) -> int:
         if not isinstance(self.index, SupportsTrim):

@@ -142,6 +142,16 @@ class EdgeStore:
             self._note(shard, [str(point.id) for point in points])
             shard.update(edge.UpdateOperation.upsert_points(list(points)))
 
+    def set_field(self, point: str, field: str, *, expected: str, value: str) -> bool:
+        """Change a field of a point that holds `expected` there, with no write in between."""
+        with self._changing() as shard:
+            records = shard.retrieve([point], True, False)
+            if not records or (records[0].payload or {}).get(field) != expected:
+                return False
+            self._note(shard, [point])
+            shard.update(edge.UpdateOperation.set_payload([point], {field: value}))
+        return True
+
     def delete_found(self, find: Callable[[edge.EdgeShard], Sequence[edge.Record]]) -> int:
         """Find points and delete them, with no write in between; how many went."""
         with self._changing() as shard:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -68,6 +69,15 @@ class MemoryIndex:
             if row is not None:
                 table = self._tables.setdefault(entry.partition, _Table(self._dimension))
                 table.add(entry.id, row, entry.expires_at)
+
+    def rewrite(self, entry_id: str, *, expected: bytes, payload: bytes) -> bool:
+        """Put `payload` in the place of `expected`, if the entry still holds that."""
+        with self._lock:
+            entry = self._entries.get(entry_id)
+            if entry is None or entry.payload != expected:
+                return False
+            self._entries[entry_id] = replace(entry, payload=payload)
+        return True
 
     def remove(self, selection: Selection, *, dry_run: bool = False) -> int:
         """Remove what matches, or only count it."""

@@ -123,6 +123,19 @@ class QdrantEdgeIndex:
         if held.store.writes >= held.graph.next_check:
             held.graph.consider(self._graph_from, self._clock.now())
 
+    def rewrite(self, entry_id: str, *, expected: bytes, payload: bytes) -> bool:
+        """Put `payload` in the place of `expected`, if the entry still holds that.
+
+        Raises:
+            IndexUnavailable: The store is closed or failed.
+        """
+        return self._opened().store.set_field(
+            schema.point_id(entry_id),
+            schema.FIELD_RESPONSE,
+            expected=schema.response_text(expected),
+            value=schema.response_text(payload),
+        )
+
     def remove(self, selection: Selection, *, dry_run: bool = False) -> int:
         """Remove what matches, or only count it.
 

@@ -21,6 +21,7 @@ from langchain_semcache.errors import (
 )
 from langchain_semcache.index import _server_schema, schema
 from langchain_semcache.index._server_clients import Address, LoopClients
+from langchain_semcache.index._server_records import as_old_as, candidates, fetched
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import Candidate, Entry, Selection
 
@@ -106,7 +107,7 @@ class QdrantServerIndex:
         client = self._opened()
         with self._mapped():
             records = client.retrieve(self._collection, [schema.point_id(entry_id)])
-        return _fetched(records, entry_id, now)
+        return fetched(records, entry_id, now)
 
     def search(
         self, partition: str, vector: Vector, *, limit: int, now: float
@@ -128,7 +129,7 @@ class QdrantServerIndex:
                 search_params=_server_schema.SEARCH,
                 limit=limit + _SPARE,
             )
-        return _candidates(found.points, partition, limit, now)
+        return candidates(found.points, partition, limit, now)
 
     def put(self, entry: Entry, vector: Vector | None) -> None:
         """Insert or replace; returns once the server has applied it.
@@ -150,7 +151,7 @@ class QdrantServerIndex:
             return await asyncio.to_thread(self.fetch, entry_id, now=now)
         with self._mapped():
             records = await client.retrieve(self._collection, [schema.point_id(entry_id)])
-        return _fetched(records, entry_id, now)
+        return fetched(records, entry_id, now)
 
     async def asearch(
         self, partition: str, vector: Vector, *, limit: int, now: float
@@ -168,7 +169,7 @@ class QdrantServerIndex:
                 search_params=_server_schema.SEARCH,
                 limit=limit + _SPARE,
             )
-        return _candidates(found.points, partition, limit, now)
+        return candidates(found.points, partition, limit, now)
 
     async def aput(self, entry: Entry, vector: Vector | None) -> None:
         """`put`, without blocking the event loop."""
@@ -180,6 +181,24 @@ class QdrantServerIndex:
         with self._mapped():
             await client.upsert(self._collection, [_server_schema.point(entry, vector)], wait=True)
         return None
+
+    def rewrite(self, entry_id: str, *, expected: bytes, payload: bytes) -> bool:
+        """Put `payload` in the place of `expected`, if the entry still holds that.
+
+        Raises:
+            IndexUnavailable: The server did not answer.
+        """
+        client = self._opened()
+        point = schema.point_id(entry_id)
+        now = schema.response_text(payload)
+        unchanged = _server_schema.all_of(schema.holding(point, expected))
+        with self._mapped():
+            client.set_payload(
+                self._collection, {schema.FIELD_RESPONSE: now}, points=unchanged, wait=True
+            )
+            # The server does not say how many points the filter took.
+            records = client.retrieve(self._collection, [point], [schema.FIELD_RESPONSE])
+        return bool(records) and (records[0].payload or {}).get(schema.FIELD_RESPONSE) == now
 
     def remove(self, selection: Selection, *, dry_run: bool = False) -> int:
         """Remove what matches, or only count it; the count precedes the removal.
@@ -241,7 +260,7 @@ class QdrantServerIndex:
                     order_by=schema.FIELD_CREATED_AT,
                     with_payload=[schema.FIELD_CREATED_AT],
                 )
-            going = self._remove(client, (*mine, *_as_old_as(oldest))) if oldest else 0
+            going = self._remove(client, (*mine, *as_old_as(oldest))) if oldest else 0
             removed += going
             if not going:
                 return removed
@@ -350,37 +369,6 @@ class QdrantServerIndex:
             if isinstance(error, UnexpectedResponse) and error.status_code == HTTPStatus.NOT_FOUND:
                 self._ready = False  # somebody dropped the collection: the next call makes it again
             raise IndexUnavailable(f"{self._store} did not answer ({_brief(error)})") from error
-
-
-def _fetched(records: Sequence[models.Record], entry_id: str, now: float) -> Entry | None:
-    if not records:
-        return None
-    entry = schema.from_payload(records[0].payload, entry_id=entry_id)
-    return entry if schema.is_live(entry, now) and entry.id == entry_id else None
-
-
-def _candidates(
-    points: Sequence[models.ScoredPoint], partition: str, limit: int, now: float
-) -> list[Candidate]:
-    found: list[Candidate] = []
-    for point in points:
-        try:
-            entry = schema.from_payload(point.payload)
-        except CorruptEntry:
-            continue
-        if schema.is_live(entry, now) and entry.partition == partition:
-            found.append(Candidate(entry, schema.similarity(point.score)))
-    return found[:limit]
-
-
-def _as_old_as(oldest: Sequence[models.Record]) -> tuple[schema.Condition, ...]:
-    """These points, unless one was replaced by a younger entry meanwhile."""
-    times = [(record.payload or {}).get(schema.FIELD_CREATED_AT) for record in oldest]
-    youngest = max(float(time) for time in times if isinstance(time, int | float))
-    return (
-        schema.HasPoint(tuple(str(record.id) for record in oldest)),
-        schema.Below(schema.FIELD_CREATED_AT, youngest, inclusive=True),
-    )
 
 
 def _without_credentials(url: str) -> str:

@@ -139,6 +139,11 @@ def live(partition: str, now: float) -> tuple[Condition, ...]:
     return (Matches(FIELD_PARTITION, partition), Above(FIELD_EXPIRES_AT, now))
 
 
+def holding(point: str, payload: bytes) -> tuple[Condition, ...]:
+    """What a point requires of itself before its payload may be replaced."""
+    return (HasPoint((point,)), Matches(FIELD_RESPONSE, response_text(payload)))
+
+
 def conditions(selection: Selection) -> tuple[Condition, ...]:
     """All of what a selection requires; empty for a selection that matches everything."""
     found: list[Condition] = []
@@ -203,6 +208,11 @@ def require_storable(entry: Entry) -> None:
         _require_time("expires_at", entry.expires_at)
 
 
+def response_text(payload: bytes) -> str:
+    """How the field `response` holds an entry's payload."""
+    return base64.b64encode(payload).decode("ascii")
+
+
 def to_payload(entry: Entry) -> dict[str, PayloadValue]:
     """The payload of an entry: JSON values only."""
     expires_at = entry.expires_at
@@ -217,7 +227,7 @@ def to_payload(entry: Entry) -> dict[str, PayloadValue]:
         FIELD_MODEL: entry.model,
         FIELD_QUESTION: entry.question,
         FIELD_CONTEXT: entry.context,
-        FIELD_RESPONSE: base64.b64encode(entry.payload).decode("ascii"),
+        FIELD_RESPONSE: response_text(entry.payload),
         FIELD_CREATED_AT: float(entry.created_at),
         FIELD_EXPIRES_AT: NEVER if expires_at is None else min(float(expires_at), NEVER),
         FIELD_TIMES: [_exact(entry.created_at), "" if expires_at is None else _exact(expires_at)],

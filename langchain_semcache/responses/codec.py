@@ -32,7 +32,7 @@ class ResponseCodec(Protocol):
     def encode(self, response: Response) -> bytes: ...
 
     def decode(self, entry_id: str, payload: bytes) -> Response:
-        """Raises `CorruptEntry` for anything that `encode` did not write."""
+        """Raises `CorruptEntry` for anything that no codec of ours wrote."""
         ...
 
 
@@ -45,40 +45,72 @@ class _PerThread(threading.local):
 
 
 class EnvelopeCodec:
-    """The codec of this release. Safe to share between threads."""
+    """Each answer on its own. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._zstd = _PerThread()
 
     def encode(self, response: Response) -> bytes:
         """Raises ValueError or TypeError when the body is not JSON, too deep or too large."""
-        _check_depth(response.body)
-        envelope = {
-            "v": VERSION,
-            "kind": response.kind,
-            "body": response.body,
-            # Plain text is its own body; writing it twice would double the record.
-            "text": None if response.text == response.body else response.text,
-            "finish": list(response.finish_reasons),
-            "refused": response.refused,
-            "calls": response.has_tool_calls,
-        }
-        text = json.dumps(envelope, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        raw = text.encode("utf-8", "surrogatepass")
-        if len(raw) > MAX_BYTES:
-            raise ValueError(f"an answer of {len(raw)} bytes is more than would be read again")
+        return self.compressed(to_raw(response))
+
+    def compressed(self, raw: bytes) -> bytes:
+        """An envelope as a plain zstd frame, which says its size and has a checksum."""
         return self._zstd.compressor.compress(raw)
 
     def decode(self, entry_id: str, payload: bytes) -> Response:
+        return from_raw(entry_id, self.decompressed(entry_id, payload))
+
+    def decompressed(self, entry_id: str, payload: bytes) -> bytes:
+        """The envelope in a plain frame.
+
+        Raises:
+            CorruptEntry: It is no such frame, or one of a size that is never written.
+        """
         try:
             # The frame's own claim is checked first: zstd would allocate whatever it says.
             if zstandard.get_frame_parameters(payload).content_size > MAX_BYTES:
                 raise CorruptEntry(entry_id, f"decodes to more than {MAX_BYTES} bytes")
-            raw = self._zstd.decompressor.decompress(payload, max_output_size=MAX_BYTES)
-            envelope: JSON = json.loads(raw.decode("utf-8", "surrogatepass"))
-        except (zstandard.ZstdError, ValueError, RecursionError) as error:
+            return self._zstd.decompressor.decompress(payload, max_output_size=MAX_BYTES)
+        except zstandard.ZstdError as error:
             raise CorruptEntry(entry_id, type(error).__name__) from error
-        return _response(entry_id, envelope)
+
+
+def to_raw(response: Response) -> bytes:
+    """The envelope of a response: JSON in UTF-8, not yet compressed.
+
+    Raises:
+        ValueError, TypeError: The body is not JSON, too deep or too large.
+    """
+    _check_depth(response.body)
+    envelope = {
+        "v": VERSION,
+        "kind": response.kind,
+        "body": response.body,
+        # Plain text is its own body; writing it twice would double the record.
+        "text": None if response.text == response.body else response.text,
+        "finish": list(response.finish_reasons),
+        "refused": response.refused,
+        "calls": response.has_tool_calls,
+    }
+    text = json.dumps(envelope, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    raw = text.encode("utf-8", "surrogatepass")
+    if len(raw) > MAX_BYTES:
+        raise ValueError(f"an answer of {len(raw)} bytes is more than would be read again")
+    return raw
+
+
+def from_raw(entry_id: str, raw: bytes) -> Response:
+    """The response in an envelope.
+
+    Raises:
+        CorruptEntry: It is no envelope of this release.
+    """
+    try:
+        envelope: JSON = json.loads(raw.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise CorruptEntry(entry_id, type(error).__name__) from error
+    return _response(entry_id, envelope)
 
 
 def _check_depth(body: JSON) -> None:

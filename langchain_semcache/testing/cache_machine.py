@@ -6,6 +6,7 @@ Inherit, say how a cache is opened over the same store again and again, and run
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,13 +17,23 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from langchain_semcache.client import Semcache
 from langchain_semcache.clock import ManualClock
+from langchain_semcache.engine.dictionaries import FIRST_ANSWERS
 from langchain_semcache.ports import Vectors
 from langchain_semcache.records import Reason, Request, Response
+from langchain_semcache.responses.codec import to_raw
+from langchain_semcache.responses.parts import Owner
 
 SUBJECTS = ("tea", "rain", "bread", "glass")
 WORDINGS = ("how is {} made", "how is {} actually made", "please tell me how {} is made")
 TEXTS = tuple(wording.format(subject) for subject in SUBJECTS for wording in WORDINGS)
 THRESHOLD = 0.9
+_LONG = {
+    subject: " ".join(
+        hashlib.blake2b(f"{subject} {word}".encode(), digest_size=6).hexdigest()
+        for word in range(80)
+    )
+    for subject in SUBJECTS
+}
 
 
 class TableEncoder:
@@ -90,7 +101,8 @@ class CacheMachine(RuleBasedStateMachine):
     )
     def store(self, tenant: str, model: str, text: str, tag: str, ttl: int | None) -> None:
         self.answers += 1
-        answer = f"answer {self.answers}"
+        # Long enough, and alike enough within a subject, that answers lean on one another.
+        answer = f"{_LONG[SUBJECTS[TEXTS.index(text) // len(WORDINGS)]]} answer {self.answers}"
         result = self.cache.store(
             _request(tenant, model, text), Response.from_text(answer), ttl=ttl, tags=[tag]
         )
@@ -108,7 +120,7 @@ class CacheMachine(RuleBasedStateMachine):
         assert found == expected
         assert decision.hit is (expected is not None)
 
-    @rule(seconds=st.sampled_from([0.0, 0.5, 4.5, 5.0, 60.0]))
+    @rule(seconds=st.sampled_from([0.0, 0.5, 4.5, 5.0, 60.0, 2000.0]))
     def wait(self, seconds: float) -> None:
         self.clock.advance(seconds)
 
@@ -145,6 +157,33 @@ class CacheMachine(RuleBasedStateMachine):
         self.kept.clear()
         assert self.cache.stats().entries == 0
 
+    @rule(grace=st.sampled_from([0, 60, 3600]))
+    def compact(self, grace: int) -> None:
+        """Whatever is swept out, every answer stays readable."""
+        self.cache.compact(grace=grace)
+        self._all_can_be_read()
+
+    @rule()
+    def learn(self) -> None:
+        """A dictionary is learned from what is there, and written with from then on."""
+        core = self.cache.core
+        dictionaries = core.policy.dictionaries
+        if dictionaries is None:
+            return
+        for entry in list(self.cache.entries()):
+            raw = to_raw(self.cache.read(entry))
+            for copy in range(FIRST_ANSWERS):
+                dictionaries.saw(Owner.of(entry), "text", raw + b" " * (copy % 7))
+        dictionaries.settle()
+        self._all_can_be_read()
+
+    @rule()
+    def sizes_add_up(self) -> None:
+        stats = self.cache.stats()
+        raw = [to_raw(self.cache.read(entry)) for entry in self.cache.entries()]
+        assert stats.raw_response_bytes == sum(map(len, raw))
+        assert (stats.stored_response_bytes or 0) >= len(raw)
+
     @rule()
     def reopen(self) -> None:
         self.cache.close()
@@ -155,6 +194,10 @@ class CacheMachine(RuleBasedStateMachine):
         if hasattr(self, "cache"):
             entries = list(self.cache.entries())
             assert len({entry.id for entry in entries}) == len(entries) == len(self.kept)
+
+    def _all_can_be_read(self) -> None:
+        texts = {self.cache.read(entry).text for entry in self.cache.entries()}
+        assert texts == {kept.answer for kept in self.kept.values()}
 
     def _forget(self, keys: list[Key], count: int, dry_run: bool) -> None:
         assert count == len(keys)

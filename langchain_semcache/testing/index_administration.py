@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
 
-from langchain_semcache.ports import EntryIndex, SupportsClose, SupportsDescribe, SupportsTrim
+from langchain_semcache.ports import (
+    EntryIndex,
+    SupportsClose,
+    SupportsDescribe,
+    SupportsRewrite,
+    SupportsTrim,
+)
 from langchain_semcache.records import Selection
 from langchain_semcache.testing.index_values import NOW, IndexSuite, make_entry
 
@@ -86,6 +93,36 @@ class AdministrationSuite(IndexSuite):
         assert len(list(index.scan(Selection()))) == 600
         assert index.remove(Selection(tags=("even",))) == 300
         assert len({entry.id for entry in index.scan(Selection())}) == 300
+
+    # -- rewrite ------------------------------------------------------------------------------
+
+    def test_a_rewrite_changes_the_payload_and_nothing_else(self, index: EntryIndex) -> None:
+        if not isinstance(index, SupportsRewrite):
+            pytest.skip("this index rewrites nothing")
+        entry = make_entry(1, payload=b"as it was", tags=("red",), created_at=NOW - 1.125)
+        index.put(entry, self.axis(0))
+        index.put(make_entry(2, payload=b"as it was"), self.axis(1))
+        assert index.rewrite(entry.id, expected=b"as it was", payload=b"\x00 as it is")
+        assert index.fetch(entry.id, now=NOW) == replace(entry, payload=b"\x00 as it is")
+        assert index.fetch(make_entry(2).id, now=NOW) == make_entry(2, payload=b"as it was")
+        assert self.find(index, self.axis(0)) == ["question 1", "question 2"]
+
+    def test_a_rewrite_of_what_was_replaced_meanwhile_does_nothing(self, index: EntryIndex) -> None:
+        if not isinstance(index, SupportsRewrite):
+            pytest.skip("this index rewrites nothing")
+        entry = make_entry(1, payload=b"by somebody else")
+        index.put(entry, None)
+        assert not index.rewrite(entry.id, expected=b"as it was", payload=b"as it is")
+        assert index.fetch(entry.id, now=NOW) == entry
+
+    def test_a_rewrite_brings_nothing_back(self, index: EntryIndex) -> None:
+        if not isinstance(index, SupportsRewrite):
+            pytest.skip("this index rewrites nothing")
+        index.put(make_entry(1, payload=b"as it was"), self.axis(0))
+        index.remove(Selection(ids=(make_entry(1).id,)))
+        assert not index.rewrite(make_entry(1).id, expected=b"as it was", payload=b"as it is")
+        assert not index.rewrite(make_entry(2).id, expected=b"", payload=b"as it is")
+        assert list(index.scan(Selection())) == []
 
     # -- trim, describe, close ----------------------------------------------------------------
 

@@ -11,13 +11,20 @@ Usage::
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from langchain_semcache.ports import EntryIndex, SupportsClose, SupportsTrim, Vector
+from langchain_semcache.ports import (
+    EntryIndex,
+    SupportsClose,
+    SupportsRewrite,
+    SupportsTrim,
+    Vector,
+)
 from langchain_semcache.records import Entry, Selection
 from langchain_semcache.testing.index_values import NOW, make_entry, unit
 
@@ -121,6 +128,19 @@ class IndexMachine(RuleBasedStateMachine):
         assert self.index.trim(keep, namespace=namespace, now=self.now) == len(going)
         for key in going:
             del self.model[key]
+
+    @rule(number=_NUMBERS, stale=st.booleans(), payload=st.binary(max_size=3))
+    def rewrite(self, number: int, stale: bool, payload: bytes) -> None:
+        """Only what an entry still holds is replaced, and nothing else of it changes."""
+        if not isinstance(self.index, SupportsRewrite):
+            return
+        key = make_entry(number).id
+        entry, vector = self.model.get(key, (None, None))
+        expected = b"as it never was" if entry is None or stale else entry.payload
+        holds = entry is not None and not stale
+        assert self.index.rewrite(key, expected=expected, payload=payload) is holds
+        if entry is not None and holds:
+            self.model[key] = (replace(entry, payload=payload), vector)
 
     @precondition(lambda self: self.keeps_entries)
     @rule()

@@ -183,6 +183,10 @@ class QdrantService:
             case "POST", ["count"]:
                 count = models.CountRequest.model_validate_json(body)
                 return self.client.count(name, count_filter=count.filter)
+            case "POST", ["payload"]:
+                change = models.SetPayload.model_validate_json(body)
+                points = change.filter if change.filter is not None else change.points
+                return self.client.set_payload(name, change.payload, points=points)
             case "POST", ["delete"]:
                 selector = TypeAdapter(models.PointsSelector).validate_json(body)
                 return self.client.delete(name, points_selector=selector)

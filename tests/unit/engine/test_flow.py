@@ -38,14 +38,14 @@ from langchain_semcache.records import (
     Scope,
     Selection,
 )
-from langchain_semcache.responses import EnvelopeCodec
+from langchain_semcache.responses import DeltaCodec
 from langchain_semcache.threshold.confidence import Calibration
 
 NOW = 1_000.0
 SCOPE = Scope(digest="s", namespace="n", tenant="t", model="m")
 QUERY = Query(text="how do I pay?", fingerprint="f", partition="p")
 VECTOR = np.ones(2, dtype=np.float32)
-CODEC = EnvelopeCodec()
+CODEC = DeltaCodec()
 POLICY = Policy(
     similarity_threshold=0.9,
     neighbours=3,

@@ -1,0 +1,115 @@
+"""Dictionaries are learned behind everybody's back, and nothing that fails there is heard of."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from langchain_semcache.clock import ManualClock
+from langchain_semcache.engine.dictionaries import (
+    FIRST_ANSWERS,
+    MOST_GROUPS,
+    SAMPLE_BYTES,
+    Dictionaries,
+)
+from langchain_semcache.engine.shelf import Shelf
+from langchain_semcache.errors import IndexUnavailable
+from langchain_semcache.index.memory import MemoryIndex
+from langchain_semcache.records import PARTS, Selection
+from langchain_semcache.responses.parts import Owner
+
+OWNER = Owner("default", "tenant")
+
+
+def made(index: MemoryIndex, most_bytes: int = 16_384) -> Dictionaries:
+    return Dictionaries(index=index, shelf=Shelf(), clock=ManualClock(), most_bytes=most_bytes)
+
+
+def sentence(number: int) -> bytes:
+    return f"Open settings {number}, choose backup {number * number}, and confirm.".encode() * 4
+
+
+def teach(dictionaries: Dictionaries, answers: int = FIRST_ANSWERS, owner: Owner = OWNER) -> None:
+    dictionaries.current(owner, "text")
+    dictionaries.settle()
+    for number in range(answers):
+        dictionaries.saw(owner, "text", sentence(number))
+    dictionaries.settle()
+
+
+def test_one_answer_too_few_teaches_nothing() -> None:
+    dictionaries = made(MemoryIndex(4))
+    teach(dictionaries, FIRST_ANSWERS - 1)
+    assert dictionaries.current(OWNER, "text") is None
+    dictionaries.saw(OWNER, "text", sentence(-1))
+    dictionaries.settle()
+    learned = dictionaries.current(OWNER, "text")
+    assert learned is not None
+    assert learned.answers == FIRST_ANSWERS
+    assert len(learned.trained) <= 16_384
+    assert dictionaries.current(OWNER, "tools") is None
+    assert dictionaries.current(Owner("default", "other"), "text") is None
+    dictionaries.close()
+
+
+def test_answers_with_nothing_in_common_teach_nothing_and_break_nothing() -> None:
+    dictionaries = made(MemoryIndex(4))
+    for number in range(2 * FIRST_ANSWERS):
+        dictionaries.saw(OWNER, "text", bytes([number % 256]))
+    dictionaries.close()
+    assert dictionaries.current(OWNER, "text") is None
+
+
+def test_large_answers_are_no_samples_and_memory_is_bounded() -> None:
+    dictionaries = made(MemoryIndex(4))
+    for number in range(MOST_GROUPS + 5):
+        owner = Owner("default", str(number))
+        dictionaries.saw(owner, "text", b"x" * SAMPLE_BYTES)
+        dictionaries.saw(owner, "text", b"y")
+    dictionaries.settle()
+    assert len(dictionaries._groups) == MOST_GROUPS
+    assert all(seen.sample_bytes == 1 for seen in dictionaries._groups.values())
+    dictionaries.close()
+
+
+def test_an_index_that_fails_is_one_warning_and_no_dictionary(caplog) -> None:
+    class Broken(MemoryIndex):
+        def scan(self, selection):
+            raise IndexUnavailable("no scan")
+
+        def put(self, entry, vector):
+            raise IndexUnavailable("no put")
+
+    dictionaries = made(Broken(4))
+    with caplog.at_level(logging.WARNING):
+        teach(dictionaries)
+    assert dictionaries.current(OWNER, "text") is None
+    assert caplog.text.count("dictionary could not be read or written") == 1
+    dictionaries.close()
+
+
+def test_what_is_forgotten_while_it_is_learned_is_not_kept() -> None:
+    index = MemoryIndex(4)
+    dictionaries = made(index)
+    dictionaries.current(OWNER, "text")
+    dictionaries.settle()
+    for number in range(FIRST_ANSWERS):
+        dictionaries.saw(OWNER, "text", sentence(number))
+    dictionaries.forget_of("default", "tenant")
+    dictionaries.settle()
+    assert dictionaries.current(OWNER, "text") is None
+    dictionaries.close()
+
+
+def test_closing_waits_for_the_thread_and_starts_no_more() -> None:
+    index = MemoryIndex(4)
+    dictionaries = made(index)
+    teach(dictionaries)
+    dictionaries.close()
+    dictionaries.close()
+    names = [thread.name for thread in threading.enumerate()]
+    assert "semcache-dictionaries" not in names
+    for number in range(5 * FIRST_ANSWERS):
+        dictionaries.saw(OWNER, "text", sentence(number))
+    assert "semcache-dictionaries" not in [thread.name for thread in threading.enumerate()]
+    assert len(list(index.scan(Selection(namespace=PARTS)))) == 1
