@@ -8,9 +8,10 @@
 answers to the even prompts, and everything is reported on the odd ones. Raw is the JSON envelope in
 UTF-8; shares are of that. "Both" writes every answer to a prompt against the first one, which
 becomes the base; bases, and the bytes in which a record names them, are counted in the share, and
-the dictionary stands beside it. "As the cache decides" is a whole cache in memory, with its own
-dictionary: neighbours are found by meaning, and a base is made only where it pays at once. Times
-are milliseconds on one thread of this machine, p50 and p99; compare figures of one run only.
+the dictionary stands beside it. "Later" is the share of the answers after the first by themselves.
+"As the cache decides" is a whole cache in memory, with its own dictionary: neighbours are found by
+meaning, and a base is made only where it pays at once. Times are milliseconds on one thread of this
+machine, p50 and p99; compare figures of one run only.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ class Line:
     way: str
     share: float
     bases: float
+    later: float | None
     write: tuple[float, float] | None
     read: tuple[float, float] | None
 
@@ -86,12 +88,12 @@ def each_alone(file: str, way: str, held: list[Prompt], write: Write, read: Read
             payload = timed(write, answer, writes)
             assert timed(read, payload, reads) == answer
             raw, stored = raw + len(answer), stored + len(payload)
-    return Line(file, way, stored / raw, 0.0, quantiles(writes), quantiles(reads))
+    return Line(file, way, stored / raw, 0.0, None, quantiles(writes), quantiles(reads))
 
 
 def against_first(file: str, way: str, held: list[Prompt], learned: Dictionary | None) -> Line:
     """The first answer to a prompt is the base of all of them."""
-    raw = stored = bases = 0
+    raw = stored = bases = later = later_raw = 0
     writes: list[float] = []
     reads: list[float] = []
     for _, answers in held:
@@ -106,10 +108,12 @@ def against_first(file: str, way: str, held: list[Prompt], learned: Dictionary |
             payload = timed(lambda one, base=base: _delta(one, base, learned), answer, writes)
             read = timed(lambda one, parts=parts: CODEC.raw("", one, parts), payload, reads)
             assert read == answer
-            stored += len(payload)
+            later += len(payload)
+        later_raw += sum(map(len, answers[1:]))
         raw += sum(map(len, answers))
-    share = (stored + bases) / raw
-    return Line(file, way, share, bases / raw, quantiles(writes), quantiles(reads))
+    share = (stored + later + bases) / raw
+    times = quantiles(writes), quantiles(reads)
+    return Line(file, way, share, bases / raw, later / later_raw, *times)
 
 
 def _delta(raw: bytes, base: Base, learned: Dictionary | None) -> bytes:
@@ -139,7 +143,7 @@ def line_diff(file: str, held: list[Prompt]) -> Line:
             writes.append(time.perf_counter() - started)
             stored += min(len(diff), len(answer))
         raw += sum(map(len, answers[:3]))
-    return Line(file, "difflib, JSON", stored / raw, 0.0, quantiles(writes), None)
+    return Line(file, "difflib, JSON", stored / raw, 0.0, None, quantiles(writes), None)
 
 
 def as_the_cache_decides(file: str, found: list[Prompt]) -> Line:
@@ -158,7 +162,9 @@ def as_the_cache_decides(file: str, found: list[Prompt]) -> Line:
             cache.core.policy.dictionaries.settle()
             before, (raw, stored) = (raw, stored), _taken(cache)
         share = (stored - before[1]) / (raw - before[0])
-    return Line(file, "as the cache decides, whole store", share, 0.0, quantiles(seconds), None)
+    return Line(
+        file, "as the cache decides, whole store", share, 0.0, None, quantiles(seconds), None
+    )
 
 
 def _taken(cache: Semcache) -> tuple[int, int]:
@@ -232,12 +238,15 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     taken = []
-    print(f"{'':<34} {'share':>6} {'bases':>6} {'write':>8} {'p99':>8} {'read':>8} {'p99':>8}")
+    print(
+        f"{'':<34} {'share':>6} {'bases':>6} {'later':>6} {'write':>8} {'p99':>8} {'read':>8} {'p99':>8}"
+    )
     for file in FILES:
         for line in lines(asked.data / f"{file}.jsonl.gz"):
             taken.append(asdict(line))
             times = f"{_told(line.write)} {_told(line.read)}"
-            print(f"{line.way:<34} {line.share:>6.3f} {line.bases:>6.3f} {times}", flush=True)
+            later = f"{line.later:>6.3f}" if line.later is not None else f"{'–':>6}"
+            print(f"{line.way:<34} {line.share:>6.3f} {line.bases:>6.3f} {later} {times}")
     if asked.json:
         asked.json.write_text(json.dumps(taken, indent=1))
 
