@@ -238,9 +238,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     taken = []
-    print(
-        f"{'':<34} {'share':>6} {'bases':>6} {'later':>6} {'write':>8} {'p99':>8} {'read':>8} {'p99':>8}"
-    )
+    shares = f"{'share':>6} {'bases':>6} {'later':>6}"
+    print(f"{'':<34} {shares} {'write':>8} {'p99':>8} {'read':>8} {'p99':>8}")
     for file in FILES:
         for line in lines(asked.data / f"{file}.jsonl.gz"):
             taken.append(asdict(line))
