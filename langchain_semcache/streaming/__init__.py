@@ -1,0 +1,37 @@
+"""Pieces of an answer: what a stream brought, how it came, and how it is given again."""
+
+from langchain_semcache.streaming.cuts import Shape, ShapeUnreadable, words
+from langchain_semcache.streaming.pieces import CALLS, REASONING, TEXT, CallPiece, Piece
+from langchain_semcache.streaming.prefix import Handed, NotTheSame
+from langchain_semcache.streaming.recorder import Ending, Recorder
+from langchain_semcache.streaming.replay import (
+    Pace,
+    Part,
+    Timing,
+    arrange,
+    due,
+    play,
+    play_async,
+)
+
+__all__ = [
+    "CALLS",
+    "REASONING",
+    "TEXT",
+    "CallPiece",
+    "Ending",
+    "Handed",
+    "NotTheSame",
+    "Pace",
+    "Part",
+    "Piece",
+    "Recorder",
+    "Shape",
+    "ShapeUnreadable",
+    "Timing",
+    "arrange",
+    "due",
+    "play",
+    "play_async",
+    "words",
+]
