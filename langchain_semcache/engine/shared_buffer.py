@@ -78,7 +78,12 @@ class Buffer(Generic[Chunk]):
     @property
     def joinable(self) -> bool:
         """Whether one more reader would get the whole answer."""
-        return not self.overflowed and self.error is None
+        return self.whole and self.error is None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all that came is still kept."""
+        return not self.overflowed
 
     def sit(self, *, leads: bool) -> Seat:
         """A place at the beginning."""

@@ -23,6 +23,7 @@ class _Shared(Generic[Chunk]):
         self.changed = threading.Condition()
         self.buffer: Buffer[Chunk] = Buffer(kind.size, kind.most)
         self._source = source
+        self.heir: _Shared[Chunk] | None = None
         self._busy = False
 
     def next(self, seat: Seat) -> Chunk | None:
@@ -101,8 +102,9 @@ class SharedStreams(Generic[Chunk]):
         where it begins with what they were given, and else get the failure.
         """
         reader = Reader(self._kind)
+        failed: _Shared[Chunk] | None = None
         while True:
-            shared, seat = self._seated(key, source)
+            shared, seat = self._seated(key, source, failed)
             if shared in pulled.get():
                 shared.leave(seat)
                 for own in source():
@@ -113,6 +115,7 @@ class SharedStreams(Generic[Chunk]):
             except Exception as error:
                 if error is not shared.buffer.error or not reader.survives(error, leads=seat.leads):
                     raise
+                failed = shared
             else:
                 return
             finally:
@@ -126,15 +129,25 @@ class SharedStreams(Generic[Chunk]):
         reader.ended()
 
     def _seated(
-        self, key: str, source: Callable[[], Iterator[Chunk]]
+        self,
+        key: str,
+        source: Callable[[], Iterator[Chunk]],
+        failed: _Shared[Chunk] | None,
     ) -> tuple[_Shared[Chunk], Seat]:
+        """A place at the running stream, or at a new one; of a failed one, at its one heir.
+
+        All readers of a failed stream have the same heir, however late they hear of the failure:
+        a model that is down is not asked once for each of them.
+        """
         with self._lock:
-            shared = self._running.get(key)
+            shared = self._running.get(key) if failed is None else failed.heir
             if shared is not None:
                 with shared.changed:
-                    if shared.buffer.joinable:
+                    if shared.buffer.joinable or (failed is not None and shared.buffer.whole):
                         return shared, shared.buffer.sit(leads=False)
             shared = self._running[key] = _Shared(source(), self._kind)
+            if failed is not None:
+                failed.heir = shared
             return shared, shared.buffer.sit(leads=True)
 
     def _leave(self, key: str, shared: _Shared[Chunk], seat: Seat) -> None:

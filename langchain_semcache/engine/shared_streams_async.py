@@ -36,6 +36,7 @@ class _Shared(Generic[Chunk]):
         self.buffer: Buffer[Chunk] = Buffer(kind.size, kind.most)
         self._loop = asyncio.get_running_loop()
         self._source = source
+        self.heir: _Shared[Chunk] | None = None
         self._alone = False
         self._wanted = asyncio.Event()
         self._waiting: list[asyncio.Future[None]] = []
@@ -220,8 +221,9 @@ class AsyncSharedStreams(Generic[Chunk]):
     ) -> AsyncGenerator[Chunk, None]:
         """See `SharedStreams.read`."""
         reader = Reader(self._kind)
+        failed: _Shared[Chunk] | None = None
         while True:
-            shared, seat = self._seated(key, source)
+            shared, seat = self._seated(key, source, failed)
             if shared in pulled.get():
                 await shared.leave(seat)
                 async for own in source():
@@ -236,21 +238,32 @@ class AsyncSharedStreams(Generic[Chunk]):
             except Exception as error:
                 if error is not shared.buffer.error or not reader.survives(error, leads=seat.leads):
                     raise
+                failed = shared
             else:
                 return
             finally:
                 await self._leave(key, shared, seat)
 
     def _seated(
-        self, key: str, source: Callable[[], AsyncIterator[Chunk]]
+        self,
+        key: str,
+        source: Callable[[], AsyncIterator[Chunk]],
+        failed: _Shared[Chunk] | None,
     ) -> tuple[_Shared[Chunk], Seat]:
+        """A place at the running stream, or at a new one; of a failed one, at its one heir.
+
+        All readers of a failed stream have the same heir, however late they hear of the failure:
+        a model that is down is not asked once for each of them.
+        """
         with self._lock:
-            shared = self._running.get(key)
+            shared = self._running.get(key) if failed is None else failed.heir
             if shared is not None:
                 with shared.lock:
-                    if shared.buffer.joinable:
+                    if shared.buffer.joinable or (failed is not None and shared.buffer.whole):
                         return shared, shared.buffer.sit(leads=False)
             shared = self._running[key] = _Shared(source(), self._kind)
+            if failed is not None:
+                failed.heir = shared
             return shared, shared.buffer.sit(leads=True)
 
     async def _leave(self, key: str, shared: _Shared[Chunk], seat: Seat) -> None:

@@ -104,7 +104,8 @@ def _fine(word: str) -> Iterator[str]:
             end += 1
         yield word[start:end]
         start = end
-    yield word[start:]
+    if start < len(word):
+        yield word[start:]
 
 
 def _inside(text: str, at: int) -> bool:

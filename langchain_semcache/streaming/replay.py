@@ -63,7 +63,7 @@ def arrange(
 def _cut(track: int, text: str, recorded: Mapping[int, _Cuts], most: int | None) -> Iterable[str]:
     if track in recorded:
         return recorded[track].of(text)
-    return words(text, most=most) if track < CALLS else [text]
+    return words(text, most=most) if track < CALLS else filter(None, [text])
 
 
 class _Cuts:
@@ -140,10 +140,12 @@ def play(items: Sequence[Item], times: Sequence[float], timing: Timing) -> Itera
 async def play_async(
     items: Sequence[Item], times: Sequence[float], timing: Timing
 ) -> AsyncIterator[Item]:
-    """See `play`."""
+    """See `play`. Other tasks get their turn between two items."""
     started = timing.clock()
     for item, time in zip(items, times, strict=True):
         left = time and started + time - timing.clock()
         if left > 0:
             await timing.wait_async(left)
+        else:
+            await asyncio.sleep(0)
         yield item
