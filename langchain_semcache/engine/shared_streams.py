@@ -25,6 +25,7 @@ class _Shared(Generic[Chunk]):
         self._source = source
         self.heir: _Shared[Chunk] | None = None
         self._busy = False
+        self._waiting = 0
 
     def next(self, seat: Seat) -> Chunk | None:
         """The reader's next chunk, waited for; None at the end.
@@ -45,10 +46,15 @@ class _Shared(Generic[Chunk]):
                     if not self._busy:
                         self._busy = True
                         break
+                    self._waiting += 1
                     self.changed.wait()
-            self._bring()
+                    self._waiting -= 1
+            chunk = self._bring(seat)
+            if chunk is not None:
+                return chunk
 
-    def _bring(self) -> None:
+    def _bring(self, seat: Seat) -> Chunk | None:
+        """One more chunk of the stream; the reader's next one, unless there is none or an error."""
         token = pulled.set((*pulled.get(), self))
         ended, error, chunk = True, None, None
         try:
@@ -67,9 +73,12 @@ class _Shared(Generic[Chunk]):
                 self._busy = False
                 if chunk is not None:
                     self.buffer.append(chunk)
+                    chunk = self.buffer.take(seat)
                 elif ended:
                     self.buffer.end(error)
-                self.changed.notify_all()
+                if self._waiting:
+                    self.changed.notify_all()
+        return chunk
 
     def leave(self, seat: Seat) -> bool:
         """The reader goes; True when it was the last one of a stream that runs."""

@@ -57,7 +57,7 @@ class _Shared(Generic[Chunk]):
                 # there: that task may be cancelled, and the stream with it.
                 chunk = None if self._alone else self.buffer.take(seat)
                 if chunk is not None:
-                    if self.buffer.head - seat.position < AHEAD // 2:
+                    if self._task is not None and self.buffer.head - seat.position < AHEAD // 2:
                         self._ask(here)
                     return chunk
                 if self.buffer.ended:
@@ -70,10 +70,10 @@ class _Shared(Generic[Chunk]):
                     news = here.create_future()
                     self._waiting.append(news)
                     self._ask(here)
-            if news is None:
-                await self._bring_one()
-            else:
+            if news is not None:
                 await self._news(news, here)
+            elif (chunk := await self._bring_one(seat)) is not None:
+                return chunk
 
     async def leave(self, seat: Seat) -> None:
         """The reader goes; with the last one the stream is closed."""
@@ -106,7 +106,8 @@ class _Shared(Generic[Chunk]):
         if close is not None:
             await close()
 
-    async def _bring_one(self) -> None:
+    async def _bring_one(self, seat: Seat) -> Chunk | None:
+        """One more chunk of the stream; the reader's next one, unless there is none or an error."""
         token = pulled.set((*pulled.get(), self))
         ended, error, chunk = True, None, None
         try:
@@ -125,9 +126,11 @@ class _Shared(Generic[Chunk]):
                 self._alone = False
                 if chunk is not None:
                     self.buffer.append(chunk)
+                    chunk = self.buffer.take(seat)
                 elif ended:
                     self.buffer.end(error)
                 self._tell()
+        return chunk
 
     async def _bring(self) -> None:
         pulled.set((*pulled.get(), self))

@@ -22,6 +22,9 @@ _CALLS = frozenset(
 """Blocks that say again what the chunk's calls say."""
 
 
+_BARE = Piece()
+
+
 class Kept:
     """One chunk, safe from whoever reads it. Its consumer may write into the one it is handed.
 
@@ -84,36 +87,31 @@ class Keeper:
     def __init__(self) -> None:
         self._shell: ChatGenerationChunk | None = None
         self._fields: dict[str, Any] = {}
-        self._piece = Piece()
+        self._piece = _BARE
+        self._bare = True
 
     def __call__(self, chunk: ChatGenerationChunk) -> Kept:
         message = chunk.message
         content = message.content
         if not isinstance(content, str):
-            shell = _whole_copy(chunk)
-            return Kept(shell, None, _piece(shell, ""), chunk)
-        if self._shell is None or not self._only_text_differs(chunk):
-            self._shell = _whole_copy(chunk)
-            self._fields = {**self._shell.message.__dict__, "content": ""}
-            self._piece = _piece(self._shell, "")
-        empty = self._piece
-        piece = (
-            Piece(content, empty.reasoning, empty.calls, empty.role, empty.usage)
-            if empty.finish_reason is None
-            else _piece(self._shell, content)
-        )
-        return Kept(self._shell, content, piece, chunk)
-
-    def _only_text_differs(self, chunk: ChatGenerationChunk) -> bool:
-        shell, message = self._shell, chunk.message
-        return (
-            shell is not None
-            and type(message) is type(shell.message)
-            and type(chunk) is type(shell)
-            and chunk.generation_info == shell.generation_info
-            and {**message.__dict__, "content": ""} == self._fields
-            and message.model_extra == shell.message.model_extra
-        )
+            whole = _whole_copy(chunk)
+            return Kept(whole, None, _piece(whole, ""), chunk)
+        shell = self._shell
+        if (
+            shell is None
+            or {**message.__dict__, "content": ""} != self._fields
+            or chunk.generation_info != shell.generation_info
+            or message.__pydantic_extra__ != shell.message.__pydantic_extra__
+            or type(message) is not type(shell.message)
+            or type(chunk) is not type(shell)
+        ):
+            shell = self._shell = _whole_copy(chunk)
+            self._fields = {**shell.message.__dict__, "content": ""}
+            self._piece = _piece(shell, "")
+            self._bare = self._piece == _BARE
+        if self._bare:
+            return Kept(shell, content, Piece(content), chunk)
+        return Kept(shell, content, self._piece._replace(text=content), chunk)
 
 
 def _piece(chunk: ChatGenerationChunk, content: str) -> Piece:
@@ -137,7 +135,7 @@ def _piece(chunk: ChatGenerationChunk, content: str) -> Piece:
             )
             for place, call in enumerate(calls)
         ),
-        role=message.type.removesuffix("MessageChunk").lower(),
+        role="" if message.type == "AIMessageChunk" else message.type,
         usage=message.usage_metadata if isinstance(message, AIMessageChunk) else None,
         finish_reason=next((reason for reason in reasons if reason is not None), None),
         refused=refused(message),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 TEXT, REASONING, CALLS = 0, 1, 2
 """Tracks: the answer, the reasoning, and from 2 on the arguments of the first call, the second …"""
@@ -23,9 +23,8 @@ class CallPiece:
     arguments: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One chunk, reduced to what every host has.
+class Piece(NamedTuple):
+    """One chunk, reduced to what every host has. A tuple: one is made of every chunk that passes.
 
     Attributes:
         usage: Token counts by name, where this chunk tells them.

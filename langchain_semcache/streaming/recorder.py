@@ -73,7 +73,7 @@ class Recorder:
         self._most = most
         self._complete = complete
         self._refused = refused
-        self._marks: list[tuple[list[tuple[int, int]], float]] = []
+        self._marks: list[tuple[Piece, float]] = []
         self._size = 0
         self._ended: Ending | None = None
         self._declined = False
@@ -101,7 +101,7 @@ class Recorder:
             self._ended = Ending.TOO_LARGE
             self._marks.clear()
             return
-        self._marks.append((piece.tracks(), self._clock() - self._at))
+        self._marks.append((piece, self._clock() - self._at))
         if piece.role:
             self.role = piece.role
         if piece.usage:
@@ -134,7 +134,8 @@ class Recorder:
         """How the stream was cut and, if asked for, when its chunks came."""
         rows: list[tuple[int, int, int]] = []
         before = 0
-        for tracks, at in self._marks:
+        for piece, at in self._marks:
+            tracks = piece.tracks()
             now = round(at * 1e3) if pauses else 0
             for place, (track, size) in enumerate(tracks):
                 rows.append((track, size, now - before if place == 0 else 0))

@@ -35,8 +35,8 @@ def kind(most: int = 10_000) -> Kind[str]:
 
 async def until(so: Callable[[], object]) -> None:
     """Lets other tasks and threads go on until it is so."""
-    while not so():
-        await asyncio.sleep(0.001)  # noqa: ASYNC110 - threads change it too, without any event
+    while not so():  # noqa: ASYNC110 - threads change it too, without any event
+        await asyncio.sleep(0.001)
 
 
 class Model:
