@@ -90,7 +90,13 @@ def words(text: str, *, most: int | None = None) -> list[str]:
     Args:
         most: Pieces at most; of a longer text several words at a time.
     """
-    cut = [piece for word in _WORD.findall(text) for piece in _fine(word)]
+    most_of_one = DENSE if _UNSPACED.search(text) else LONG
+    cut: list[str] = []
+    for word in _WORD.findall(text):
+        if len(word) <= most_of_one:
+            cut.append(word)
+        else:
+            cut += _fine(word)
     size = 1 if most is None else 1 + len(cut) // most
     return cut if size == 1 else ["".join(cut[at : at + size]) for at in range(0, len(cut), size)]
 
