@@ -16,11 +16,6 @@ class Handed:
         self._runs: list[tuple[object, list[str]]] = []
         self._due: list[tuple[object, str]] = []
 
-    @property
-    def nothing(self) -> bool:
-        """Whether the reader has been given nothing that another stream could contradict."""
-        return not self._runs
-
     def note(self, piece: Piece) -> None:
         """The reader was given this."""
         for track, text in piece.runs():

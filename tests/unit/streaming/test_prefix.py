@@ -61,5 +61,4 @@ def test_ids_of_calls_are_drawn_anew_and_do_not_count():
 
 def test_who_was_given_nothing_takes_any_answer():
     handed = _handed(Piece(role="assistant"))
-    assert handed.nothing
     assert not handed.repeating
