@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -127,6 +127,30 @@ class KeySettings(_Settings):
         return query_from
 
 
+class StreamSettings(_Settings):
+    """How streams are recorded, replayed and shared.
+
+    Attributes:
+        cuts: Where a replayed stream is cut: "words", or "recorded", as the original was. Only
+            streams that are stored while it says so have a record.
+        pace: How fast it comes: "fast", as it can be read; "recorded", as the original came, where
+            that was recorded; or a number, so many characters a second.
+        share: Identical requests read one running stream instead of asking the model again.
+        max_characters: A longer stream is passed on and not kept; also what is held for those who
+            read along.
+    """
+
+    cuts: Literal["words", "recorded"] = "words"
+    pace: Literal["fast", "recorded"] | Annotated[Number, Field(gt=0)] = "fast"
+    share: bool = True
+    max_characters: int = Field(1_000_000, ge=1)
+
+    @property
+    def record(self) -> bool:
+        """Whether anything of how a stream came is kept."""
+        return "recorded" in (self.cuts, self.pace)
+
+
 class SemcacheConfig(_Settings):
     """Settings of one cache.
 
@@ -183,6 +207,7 @@ class SemcacheConfig(_Settings):
     qdrant: QdrantSettings = QdrantSettings()
     key: KeySettings = KeySettings()
     responses: ResponseSettings = ResponseSettings()
+    streams: StreamSettings = StreamSettings()
 
     @field_validator("location")
     @classmethod

@@ -74,6 +74,7 @@ class Reason(StrEnum):
     REFUSED_REPLY = "refused_reply"
     REPLY_NAMES_CALL_ID = "reply_names_call_id"
     UNSUPPORTED_REPLY = "unsupported_reply"
+    REPLY_TOO_LARGE = "reply_too_large"
     TTL_ZERO = "ttl_zero"
 
 

@@ -1,20 +1,16 @@
-"""LiteLLM's streams: replayed with all that was stored, and not stored where they broke off."""
+"""LiteLLM's streams that broke off: half an answer is not stored."""
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
 
 from langchain_semcache.errors import MissingExtra
 
 try:
-    from litellm.litellm_core_utils.llm_response_utils.convert_dict_to_response import (
-        convert_to_streaming_response,
-    )
     from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
 except ImportError as error:
     raise MissingExtra("litellm_hooks", "litellm", "litellm") from error
@@ -26,26 +22,6 @@ _broken: OrderedDict[str, bool] = OrderedDict()
 _lock = Lock()
 _watched: list[Callable[[Any], Any]] = []
 """LiteLLM's own method, while ours stands in its place."""
-
-
-def replayed(reply: dict[str, Any], kwargs: Mapping[str, Any]) -> CustomStreamWrapper:
-    """The stream of a stored chat reply, for an asynchronous call.
-
-    LiteLLM's own asynchronous replay leaves reasoning out (1.108 does); its synchronous one does
-    not, and is quick enough for an event loop.
-    """
-
-    async def chunks() -> AsyncIterator[Any]:
-        for chunk in convert_to_streaming_response(reply):
-            yield chunk
-            await asyncio.sleep(0)
-
-    return CustomStreamWrapper(
-        completion_stream=chunks(),
-        model=kwargs.get("model"),
-        custom_llm_provider="cached_response",
-        logging_obj=kwargs.get("litellm_logging_obj"),
-    )
 
 
 def watch() -> None:

@@ -37,11 +37,11 @@ from litellm_hooks.settings import HookSettings
 try:
     from litellm.caching.base_cache import BaseCache
     from litellm.caching.caching import Cache
-    from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
     from litellm.responses import streaming_iterator
     from litellm.types import utils as litellm_types
 
-    from litellm_hooks._streams import broke_off, replayed, watch
+    from litellm_hooks._replay import Replay, replayed, replayed_async
+    from litellm_hooks._streams import broke_off, watch
 except ImportError as error:
     raise MissingExtra("litellm_hooks", "litellm", "litellm") from error
 
@@ -101,8 +101,10 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         """What it was made with."""
         return self._settings
 
-    def get_cache(self, dynamic_cache_object: object = None, **kwargs: Any) -> Kwargs | None:
-        """The stored reply to this call, as LiteLLM reads it, or None."""
+    def get_cache(
+        self, dynamic_cache_object: object = None, **kwargs: Any
+    ) -> Kwargs | Replay | None:
+        """The stored reply to this call, as LiteLLM reads it, or None; of a stream, the stream."""
         try:
             controls = self._controls(kwargs)
             if not controls.used:
@@ -111,18 +113,19 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
                 self._asked(kwargs, controls), conditions=controls.conditions
             )
             try:
-                return self._told(kwargs, decision)
+                reply = self._told(kwargs, decision)
             except CorruptEntry as error:
                 self._sync.remove(error.entry_id)
                 raise
+            return self._as_asked(reply, kwargs, replayed)
         except Exception as error:  # noqa: BLE001 - LiteLLM would fail the call over it
             self._sync.troubled(ADAPTER, error)
             return None
 
     async def async_get_cache(
         self, dynamic_cache_object: object = None, **kwargs: Any
-    ) -> Kwargs | CustomStreamWrapper | None:
-        """See `get_cache`; of a call that streams, the stream."""
+    ) -> Kwargs | Replay | None:
+        """See `get_cache`."""
         try:
             controls = self._controls(kwargs)
             if not controls.used:
@@ -135,8 +138,7 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
             except CorruptEntry as error:
                 await self._async.remove(error.entry_id)
                 raise
-            streams = bool(kwargs.get("stream")) and surface_of(kwargs) == CHAT
-            return replayed(reply, kwargs) if reply is not None and streams else reply
+            return self._as_asked(reply, kwargs, replayed_async)
         except Exception as error:  # noqa: BLE001 - LiteLLM would fail the call over it
             self._async.troubled(ADAPTER, error)
             return None
@@ -274,6 +276,14 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
             self._calls.answered(kwargs)
             _note_key(kwargs, decision.entry_id)
         return reply
+
+    def _as_asked(
+        self, reply: Kwargs | None, kwargs: Kwargs, replay: Callable[..., Replay]
+    ) -> Kwargs | Replay | None:
+        if reply is None or not kwargs.get("stream") or surface_of(kwargs) != CHAT:
+            return reply
+        clock = self._sync.core.workplace.clock.monotonic
+        return replay(reply, kwargs, self._settings.cache.streams, clock)
 
     def _keeps(self, kwargs: Kwargs, controls: Controls) -> bool:
         """Whether the reply that LiteLLM hands over is to be stored.

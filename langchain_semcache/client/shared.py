@@ -268,9 +268,9 @@ class Client:
             raise error
         self._core.warn(f"{adapter}: the cache was passed by ({told(error)})")
 
-    def not_kept(self, detail: str) -> None:
+    def not_kept(self, detail: str, reason: Reason = Reason.UNSUPPORTED_REPLY) -> None:
         """Count a reply that an adapter cannot hand over."""
-        result = StoreResult(stored=False, reason=Reason.UNSUPPORTED_REPLY, detail=detail)
+        result = StoreResult(stored=False, reason=reason, detail=detail)
         self._core.sink.emit(StoreSkipped(result))
 
     def _stats(self, entries: int, sizes: Sizes | None) -> Stats:

@@ -16,6 +16,7 @@ from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.errors import ConfigurationError, CorruptEntry
 from langchain_semcache.events import EventSink
 from langchain_semcache.langchain.generations import Unstorable, to_generations, to_response
+from langchain_semcache.langchain.recording import Streams
 from langchain_semcache.langchain.wire import request_of
 from langchain_semcache.ports import Encoder, EntryIndex, Verifier
 from langchain_semcache.records import Request
@@ -79,6 +80,7 @@ class SemanticCache(BaseCache):
                 **overrides,
             )
         self._async = AsyncSemcache(self._sync.core)
+        self._streams = Streams(self._sync, self._async)
         self._tenant = tenant
 
     @property
@@ -96,11 +98,16 @@ class SemanticCache(BaseCache):
         """Who shares the answers, unless a block of `tenant` says otherwise."""
         return self._tenant
 
+    @property
+    def streams(self) -> Streams:
+        """How `cached_streams` reads and writes."""
+        return self._streams
+
     def request(self, prompt: str, llm_string: str) -> Request:
         """What LangChain's two strings mean, for this cache's tenant."""
-        return self._deferred(prompt, llm_string)()
+        return self.deferred(prompt, llm_string)()
 
-    def _deferred(self, prompt: str, llm_string: str) -> Callable[[], Request]:
+    def deferred(self, prompt: str, llm_string: str) -> Callable[[], Request]:
         """The same, to be read on another thread; whose request it is must be asked here."""
         return functools.partial(request_of, prompt, llm_string, current_tenant() or self._tenant)
 
@@ -120,7 +127,7 @@ class SemanticCache(BaseCache):
     async def alookup(self, prompt: str, llm_string: str) -> list[Generation] | None:
         """See `lookup`."""
         try:
-            decision = await self._async.lookup(self._deferred(prompt, llm_string))
+            decision = await self._async.lookup(self.deferred(prompt, llm_string))
             try:
                 return to_generations(decision) if decision.hit else None
             except CorruptEntry as error:
@@ -142,7 +149,7 @@ class SemanticCache(BaseCache):
     async def aupdate(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """See `update`."""
         try:
-            request = self._deferred(prompt, llm_string)
+            request = self.deferred(prompt, llm_string)
             await self._async.store(request, functools.partial(to_response, return_val))
         except Unstorable as error:
             self._async.not_kept(str(error))

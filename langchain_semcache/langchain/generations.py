@@ -54,8 +54,8 @@ def to_response(generations: Sequence[Generation]) -> Response:
         body={"generations": [_dump(generation) for generation in generations]},
         kind=KIND,
         text="\n".join(texts) if whole else "",
-        finish_reasons=tuple(ending for g in generations for ending in _endings(g)),
-        refused=any(_refused(message) for message in messages),
+        finish_reasons=tuple(ending for g in generations for ending in endings(g)),
+        refused=any(refused(message) for message in messages),
         has_tool_calls=whole and any(calls),
     )
 
@@ -185,7 +185,7 @@ def _calls(message: BaseMessage) -> object:
     )
 
 
-def _endings(generation: Generation) -> list[str | None]:
+def endings(generation: Generation) -> list[str | None]:
     """How the provider says the reply ended; nothing when it never says."""
     places = [generation.generation_info or {}]
     if isinstance(generation, ChatGeneration):
@@ -201,7 +201,8 @@ def _endings(generation: Generation) -> list[str | None]:
     return [None if ending is None else str(ending) for ending in endings]
 
 
-def _refused(message: BaseMessage) -> bool:
+def refused(message: BaseMessage) -> bool:
+    """Whether the provider says that it declines."""
     content = message.content
     blocks = content if isinstance(content, list) else []
     return bool(message.additional_kwargs.get("refusal")) or any(

@@ -8,39 +8,28 @@ agents see an ordinary stream.
 from __future__ import annotations
 
 import functools
-import json
-import re
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, closing
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.load import dumps
-from langchain_core.messages import (
-    AIMessage,
-    AIMessageChunk,
-    BaseMessage,
-    ToolCallChunk,
-    message_chunk_to_message,
-)
-from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.messages import BaseMessage, message_chunk_to_message
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult, Generation
 
 from langchain_semcache.langchain.cache import SemanticCache
-from langchain_semcache.langchain.generations import free_of_charge
 
 Model = TypeVar("Model", bound=BaseChatModel)
-
-MOST_CHUNKS = 256
-
-_WORD = re.compile(r"\s*\S+\s*|\s+")
 
 
 def cached_streams(model: Model, cache: SemanticCache) -> Model:
     """A copy of the model whose `invoke`, `stream` and their async twins use this cache.
 
-    One entry serves all of them. The copy is of the model's own class, so that `bind_tools` and
+    One entry serves all of them, and identical streams that are asked for at once are one: the
+    others read along from its beginning. How a stored answer is streamed is in the settings
+    `streams`. The copy is of the model's own class, so that `bind_tools` and
     `with_structured_output` work as before. A stream is stored after its clean end only; a
     consumer that stops early, or an error, leaves nothing behind. A model that cannot stream
     answers `stream` through `invoke`, as ever.
@@ -124,22 +113,16 @@ class _CachedStream(_Cached):
         if cache is None:
             yield from super()._stream(messages, stop, run_manager, **kwargs)
             return
-        key = self._key(messages, stop, kwargs)
-        found = cache.lookup(*key)
-        if found and _can_be_streamed(found):
-            for chunk in _replay(found):
+        # The model is told of no manager: others may read along, and each tells its own.
+        upstream = functools.partial(super()._stream, messages, stop, None, **kwargs)
+        asked = cache.deferred(*self._key(messages, stop, kwargs))
+        with closing(cache.streams.read(asked, upstream, self._whole)) as chunks:
+            for chunk in chunks:
                 # Like every model: whoever passes a manager wants it told here. LangChain's own
                 # `stream` passes none and tells it itself.
                 if run_manager is not None:
                     run_manager.on_llm_new_token(chunk.text, chunk=chunk)
                 yield chunk
-            return
-        chunks: list[ChatGenerationChunk] = []
-        for chunk in super()._stream(messages, stop, run_manager, **kwargs):
-            chunks.append(_kept(chunk))
-            yield chunk
-        if chunks:
-            cache.update(*key, self._whole(chunks))
 
 
 class _CachedAsyncStream(_Cached):
@@ -155,70 +138,10 @@ class _CachedAsyncStream(_Cached):
             async for chunk in super()._astream(messages, stop, run_manager, **kwargs):
                 yield chunk
             return
-        key = self._key(messages, stop, kwargs)
-        found = await cache.alookup(*key)
-        if found and _can_be_streamed(found):
-            for chunk in _replay(found):
+        upstream = functools.partial(super()._astream, messages, stop, None, **kwargs)
+        asked = cache.deferred(*self._key(messages, stop, kwargs))
+        async with aclosing(cache.streams.aread(asked, upstream, self._whole)) as chunks:
+            async for chunk in chunks:
                 if run_manager is not None:
                     await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
                 yield chunk
-            return
-        chunks: list[ChatGenerationChunk] = []
-        async for chunk in super()._astream(messages, stop, run_manager, **kwargs):
-            chunks.append(_kept(chunk))
-            yield chunk
-        if chunks:
-            await cache.aupdate(*key, self._whole(chunks))
-
-
-def _kept(chunk: ChatGenerationChunk) -> ChatGenerationChunk:
-    """The chunk for ourselves: its consumer may write into the one that is handed on."""
-    return chunk.model_copy(deep=True)
-
-
-def _replay(found: Sequence[Generation]) -> Iterator[ChatGenerationChunk]:
-    """The stored reply as chunks: its text in pieces, everything else with the last one."""
-    generation, message = found[0], _message(found[0])
-    pieces = _pieces(message.content) if isinstance(message.content, str) else []
-    for piece in pieces[:-1]:
-        yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
-    yield ChatGenerationChunk(
-        message=AIMessageChunk(
-            content=pieces[-1] if pieces else message.content,
-            additional_kwargs=message.additional_kwargs,
-            response_metadata=message.response_metadata,
-            tool_call_chunks=_call_chunks(message),
-            usage_metadata=free_of_charge(message),
-            chunk_position="last",
-        ),
-        generation_info=generation.generation_info,
-    )
-
-
-def _pieces(text: str) -> list[str]:
-    """Word by word; of a long text several words at a time."""
-    words = _WORD.findall(text)
-    size = 1 + len(words) // MOST_CHUNKS
-    return ["".join(words[start : start + size]) for start in range(0, len(words), size)]
-
-
-def _message(generation: Generation) -> AIMessage:
-    message = generation.message if isinstance(generation, ChatGeneration) else None
-    return message if isinstance(message, AIMessage) else AIMessage(generation.text)
-
-
-def _can_be_streamed(found: Sequence[Generation]) -> bool:
-    """Whether chunks add up to this reply: LangChain mends broken arguments of streamed calls."""
-    return not _message(found[0]).invalid_tool_calls
-
-
-def _call_chunks(message: AIMessage) -> list[ToolCallChunk]:
-    return [
-        tool_call_chunk(
-            name=call["name"],
-            args=json.dumps(call["args"], ensure_ascii=False),
-            id=call["id"],
-            index=position,
-        )
-        for position, call in enumerate(message.tool_calls)
-    ]
