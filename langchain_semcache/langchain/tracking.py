@@ -1,0 +1,287 @@
+"""What a model call rests on, picked up from LangChain's own events.
+
+A `BaseCache` sees two strings. A callback sees every run with the run it is part of, so the
+documents that a retriever returned are kept with the outermost run, and a model call below the same
+one finds them. The handler is on every run once there is a cache that wants it; a run in which
+nothing is retrieved costs it an entry in a dictionary.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.documents import Document
+from langchain_core.messages import ToolMessage
+from langchain_core.runnables.config import ensure_config
+from langchain_core.tracers.context import register_configure_hook
+
+from langchain_semcache.langchain.documents import Retrieved, retrieved
+from langchain_semcache.lineage import prompt_tags
+from langchain_semcache.recent import Recent
+
+MOST_DOCUMENTS: Final = 512
+"""Documents that are kept of one run or conversation; beyond that the oldest is forgotten."""
+
+MOST_THREADS: Final = 1_024
+"""Conversations (LangGraph's `thread_id`) whose documents are kept from one run to the next."""
+
+MOST_RUNS: Final = 65_536
+"""Runs at a time. LangChain reports the end of each, unless a consumer was lost on the way."""
+
+
+class Shelf:
+    """The documents of one outermost run, or of one conversation."""
+
+    __slots__ = ("_documents", "_lock")
+
+    def __init__(self) -> None:
+        self._documents: OrderedDict[Retrieved, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def add(self, documents: Iterable[Retrieved]) -> None:
+        with self._lock:
+            for document in documents:
+                self._documents[document] = None
+                self._documents.move_to_end(document)
+            while len(self._documents) > MOST_DOCUMENTS:
+                self._documents.popitem(last=False)
+
+    def all(self) -> tuple[Retrieved, ...]:
+        with self._lock:
+            return tuple(self._documents)
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run under way: its documents, and the tags of the prompt last made in it."""
+
+    shelf: Shelf
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where a model call is made: the documents at hand, and the prompt it is asked with."""
+
+    shelves: tuple[Shelf, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    def documents(self) -> tuple[Retrieved, ...]:
+        """Everything that was retrieved up to now and may be in the prompt."""
+        found = [document for shelf in self.shelves for document in shelf.all()]
+        return tuple(dict.fromkeys(found))
+
+
+_NOWHERE = Surroundings()
+
+_call: ContextVar[Surroundings] = ContextVar("langchain_semcache_call", default=_NOWHERE)
+"""Around the model call that this context has begun last."""
+
+_loose: ContextVar[Shelf | None] = ContextVar("langchain_semcache_loose", default=None)
+"""What this context, a task or a thread, has retrieved outside of any run."""
+
+
+class SourceTracker(BaseCallbackHandler):
+    """Hears of every run, and keeps what was retrieved until the outermost one has ended.
+
+    There is no lock: every step is one operation of a dictionary, and a lock would have to survive
+    a fork.
+    """
+
+    run_inline = True  # in asyncio too: what is set must be set where the model is called
+    ignore_retry = True
+    ignore_custom_event = True
+
+    def __init__(self) -> None:
+        self._runs: OrderedDict[UUID, _Run] = OrderedDict()
+        self._threads: Recent[Shelf] = Recent(MOST_THREADS)
+
+    def on_chain_start(
+        self,
+        serialized: object,
+        inputs: object,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        parent = self._began(run_id, parent_run_id, metadata)
+        if parent is not None and kwargs.get("run_type") == "prompt":
+            # The model that follows in the same sequence is asked with this prompt.
+            parent.tags = tags_of(metadata)
+
+    def on_tool_start(
+        self,
+        serialized: object,
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self._began(run_id, parent_run_id, metadata)
+
+    def on_retriever_start(
+        self,
+        serialized: object,
+        query: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self._began(run_id, parent_run_id, metadata)
+
+    def on_chain_end(self, outputs: object, *, run_id: UUID, **kwargs: Any) -> None:
+        self._ended(run_id)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        self._ended(run_id)
+
+    def on_tool_end(self, output: object, *, run_id: UUID, **kwargs: Any) -> None:
+        self._ended(run_id)
+
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        self._ended(run_id)
+
+    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        self._ended(run_id)
+
+    def on_retriever_end(
+        self,
+        documents: Sequence[Document],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self._ended(run_id)
+        parent = self._run(parent_run_id)
+        if parent is None:
+            _loose.set(_loose.get() or Shelf())
+        shelf = _loose.get() if parent is None else parent.shelf
+        if shelf is not None:
+            shelf.add(retrieved(document) for document in documents)
+
+    def on_chat_model_start(
+        self,
+        serialized: object,
+        messages: object,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        _call.set(self.around(parent_run_id, metadata))
+
+    def on_llm_start(
+        self,
+        serialized: object,
+        prompts: object,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        _call.set(self.around(parent_run_id, metadata))
+
+    def around(self, run_id: UUID | None, metadata: Mapping[str, Any] | None) -> Surroundings:
+        """What there is for a model call that is a part of this run."""
+        run, loose = self._run(run_id), _loose.get()
+        tags = tags_of(metadata) or (run.tags if run else ())
+        shelves = tuple(one for one in (run.shelf if run else None, loose) if one is not None)
+        return Surroundings(shelves, tags) if shelves or tags else _NOWHERE
+
+    def _run(self, run_id: UUID | None) -> _Run | None:
+        return None if run_id is None else self._runs.get(run_id)
+
+    def _began(
+        self, run_id: UUID, parent: UUID | None, metadata: Mapping[str, Any] | None
+    ) -> _Run | None:
+        """Keep the run; the one that it is a part of."""
+        outer = self._run(parent)
+        shelf = outer.shelf if outer else self._of_thread(metadata)
+        self._runs[run_id] = _Run(shelf)
+        if len(self._runs) > MOST_RUNS:
+            self._runs.popitem(last=False)
+        return outer
+
+    def _of_thread(self, metadata: Mapping[str, Any] | None) -> Shelf:
+        """A later turn is asked with what earlier ones have retrieved: it is in the history."""
+        thread_id = metadata.get("thread_id") if metadata else None
+        if not isinstance(thread_id, str) or not thread_id:
+            return Shelf()
+        shelf = self._threads.get(thread_id)
+        if shelf is None:
+            shelf = Shelf()
+            self._threads.put(thread_id, shelf)
+        return shelf
+
+    def _ended(self, run_id: UUID) -> None:
+        self._runs.pop(run_id, None)
+
+
+def with_artifacts(around: Surroundings, messages: Iterable[object]) -> Surroundings:
+    """The same, and the documents that retriever tools have left in their messages."""
+    shelf = Shelf()
+    for message in messages:
+        artifact = message.artifact if isinstance(message, ToolMessage) else None
+        for one in artifact if isinstance(artifact, list | tuple) else ():
+            if isinstance(one, Document):
+                shelf.add((retrieved(one),))
+    return replace(around, shelves=(*around.shelves, shelf)) if shelf.all() else around
+
+
+def tags_of(metadata: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The tags of the prompt that metadata names, as `prompt_id` and `prompt_version`.
+
+    Prompts that were pulled from LangSmith's hub say it in their own words.
+    """
+    if not metadata:
+        return ()
+    if name := metadata.get("prompt_id"):
+        return prompt_tags(str(name), metadata.get("prompt_version"))
+    if name := metadata.get("lc_hub_repo"):
+        owner = metadata.get("lc_hub_owner")
+        full = f"{owner}/{name}" if owner and owner != "-" else str(name)
+        return prompt_tags(full, metadata.get("lc_hub_commit_hash"))
+    return ()
+
+
+_tracker = SourceTracker()
+_hook: ContextVar[SourceTracker | None] = ContextVar("langchain_semcache_hook", default=_tracker)
+_registering = threading.Lock()
+_registered = False
+
+
+def track() -> None:
+    """From now on hear of every run in this process; once is enough."""
+    global _registered  # noqa: PLW0603 - LangChain's list of hooks is one for the process
+    with _registering:
+        if not _registered:
+            register_configure_hook(_hook, inheritable=True)
+            _registered = True
+
+
+def around_this_call() -> Surroundings:
+    """For a cache that LangChain asks: around the model call under way."""
+    return _call.get()
+
+
+def around_this_run() -> Surroundings:
+    """For a middleware: around the run that it is called in; the model has not begun yet."""
+    config = ensure_config()
+    run_id = getattr(config.get("callbacks"), "parent_run_id", None)
+    return _tracker.around(run_id, config.get("metadata"))
