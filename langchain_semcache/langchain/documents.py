@@ -19,6 +19,10 @@ SOURCE_HASH: Final = "source_hash"
 _WINDOW: Final = 64
 """So many characters in a row that a prompt shares with a document are no coincidence."""
 
+_FEW: Final = 4
+"""For more documents it is quicker to cut the prompt into all its spans once: 2 ms for 10,000
+characters, where 13 documents of 2,000 characters took 5 ms."""
+
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([ntr\"/\\]))")
 _PLAIN = {"n": " ", "t": " ", "r": " "}
 
@@ -63,12 +67,16 @@ def shown(documents: Sequence[Retrieved], prompt: object) -> list[Retrieved]:
     overlapping chunks and common headers are not enough.
     """
     text = _readable(prompt)
-    whole = [one for one in documents if one.text and one.text in text]
-    rest = [one for one in documents if one.text and one.text not in text]
+    whole: list[Retrieved] = []
+    rest: list[Retrieved] = []
+    for one in documents:
+        if one.text:
+            (whole if one.text in text else rest).append(one)
     if rest:
         for one in sorted(whole, key=lambda document: -len(document.text)):
             text = text.replace(one.text, "\n")
-        whole += [one for one in rest if any(piece in text for piece in _pieces(one.text))]
+        held = text if len(rest) <= _FEW else _spans(text)
+        whole += [one for one in rest if any(piece in held for piece in _pieces(one.text))]
     return whole
 
 
@@ -83,6 +91,10 @@ def _pieces(text: str) -> Iterator[str]:
     """Pieces of a document of which each long enough extract holds one whole."""
     for start in range(0, len(text) - _WINDOW + 1, _WINDOW):
         yield text[start : start + _WINDOW]
+
+
+def _spans(text: str) -> set[str]:
+    return {text[start : start + _WINDOW] for start in range(len(text) - _WINDOW + 1)}
 
 
 def _readable(prompt: object) -> str:

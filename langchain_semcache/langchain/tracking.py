@@ -26,8 +26,11 @@ from langchain_semcache.langchain.documents import Retrieved, retrieved
 from langchain_semcache.lineage import prompt_tags
 from langchain_semcache.recent import Recent
 
-MOST_DOCUMENTS: Final = 512
+MOST_DOCUMENTS: Final = 256
 """Documents that are kept of one run or conversation; beyond that the oldest is forgotten."""
+
+MOST_LOOSE: Final = 64
+"""The same of a task or thread that retrieves outside of any run, and may go on for ever."""
 
 MOST_THREADS: Final = 1_024
 """Conversations (LangGraph's `thread_id`) whose documents are kept from one run to the next."""
@@ -39,9 +42,10 @@ MOST_RUNS: Final = 65_536
 class Shelf:
     """The documents of one outermost run, or of one conversation."""
 
-    __slots__ = ("_documents", "_lock")
+    __slots__ = ("_capacity", "_documents", "_lock")
 
-    def __init__(self) -> None:
+    def __init__(self, capacity: int = MOST_DOCUMENTS) -> None:
+        self._capacity = capacity
         self._documents: OrderedDict[Retrieved, None] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -50,7 +54,7 @@ class Shelf:
             for document in documents:
                 self._documents[document] = None
                 self._documents.move_to_end(document)
-            while len(self._documents) > MOST_DOCUMENTS:
+            while len(self._documents) > self._capacity:
                 self._documents.popitem(last=False)
 
     def all(self) -> tuple[Retrieved, ...]:
@@ -137,10 +141,15 @@ class SourceTracker(BaseCallbackHandler):
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
-        metadata: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        self._began(run_id, parent_run_id, metadata)
+        parent = self._run(parent_run_id)
+        if parent is None:
+            # Set now: in asyncio the end is reported in a task of its own.
+            loose = _loose.get() or Shelf(MOST_LOOSE)
+            _loose.set(loose)
+            parent = _Run(loose)
+        self._runs[run_id] = _Run(parent.shelf)
 
     def on_chain_end(self, outputs: object, *, run_id: UUID, **kwargs: Any) -> None:
         self._ended(run_id)
@@ -158,20 +167,11 @@ class SourceTracker(BaseCallbackHandler):
         self._ended(run_id)
 
     def on_retriever_end(
-        self,
-        documents: Sequence[Document],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        **kwargs: Any,
+        self, documents: Sequence[Document], *, run_id: UUID, **kwargs: Any
     ) -> None:
-        self._ended(run_id)
-        parent = self._run(parent_run_id)
-        if parent is None:
-            _loose.set(_loose.get() or Shelf())
-        shelf = _loose.get() if parent is None else parent.shelf
-        if shelf is not None:
-            shelf.add(retrieved(document) for document in documents)
+        run = self._runs.pop(run_id, None)
+        if run is not None:
+            run.shelf.add(retrieved(document) for document in documents)
 
     def on_chat_model_start(
         self,
