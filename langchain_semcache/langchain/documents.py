@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Final
 
@@ -40,6 +40,12 @@ class Retrieved:
     text: str
     digest: str
     pairs: Pairs
+
+    def named_like(self, other: Retrieved | None) -> Retrieved:
+        """The same, going by the names of another one of the same text as well."""
+        if other is None or other.pairs == self.pairs:
+            return self
+        return replace(self, pairs=tuple(dict.fromkeys((*other.pairs, *self.pairs))))
 
 
 def retrieved(document: Document) -> Retrieved:

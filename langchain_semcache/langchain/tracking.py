@@ -8,7 +8,9 @@ nothing is retrieved costs it an entry in a dictionary.
 
 from __future__ import annotations
 
+import asyncio
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
@@ -40,26 +42,49 @@ MOST_RUNS: Final = 65_536
 
 
 class Shelf:
-    """The documents of one outermost run, or of one conversation."""
+    """The documents of one outermost run, or of one conversation, by their hash.
 
-    __slots__ = ("_capacity", "_documents", "_lock")
+    Args:
+        capacity: How many are kept; those that were found longest ago go first.
+        forgetful: Whether a text that is found again is known by its last names only.
+    """
 
-    def __init__(self, capacity: int = MOST_DOCUMENTS) -> None:
+    __slots__ = ("_capacity", "_documents", "_forgetful", "_lock")
+
+    def __init__(self, capacity: int = MOST_DOCUMENTS, *, forgetful: bool = False) -> None:
         self._capacity = capacity
-        self._documents: OrderedDict[Retrieved, None] = OrderedDict()
+        self._forgetful = forgetful
+        self._documents: OrderedDict[str, Retrieved] = OrderedDict()
         self._lock = threading.Lock()
 
     def add(self, documents: Iterable[Retrieved]) -> None:
+        """Keep what one retriever has found."""
+        found: dict[str, Retrieved] = {}
+        for document in documents:
+            found[document.digest] = document.named_like(found.get(document.digest))
         with self._lock:
-            for document in documents:
-                self._documents[document] = None
-                self._documents.move_to_end(document)
+            for digest, document in found.items():
+                known = self._documents.pop(digest, None)
+                self._documents[digest] = document.named_like(None if self._forgetful else known)
             while len(self._documents) > self._capacity:
                 self._documents.popitem(last=False)
 
     def all(self) -> tuple[Retrieved, ...]:
+        """What is kept, in the order in which it was found."""
         with self._lock:
-            return tuple(self._documents)
+            return tuple(self._documents.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Loose:
+    """What one task or thread has retrieved outside of any run, and what the one before it has."""
+
+    owner: weakref.ref[object]
+    shelf: Shelf
+    outer: Shelf | None
+
+    def shelves(self) -> tuple[Shelf, ...]:
+        return (self.shelf,) if self.outer is None else (self.shelf, self.outer)
 
 
 @dataclass(slots=True)
@@ -78,9 +103,15 @@ class Surroundings:
     tags: tuple[str, ...] = ()
 
     def documents(self) -> tuple[Retrieved, ...]:
-        """Everything that was retrieved up to now and may be in the prompt."""
-        found = [document for shelf in self.shelves for document in shelf.all()]
-        return tuple(dict.fromkeys(found))
+        """Everything that was retrieved up to now and may be in the prompt.
+
+        A text goes by the names under which it was found nearest to the call.
+        """
+        found: dict[str, Retrieved] = {}
+        for shelf in self.shelves:
+            for document in shelf.all():
+                found.setdefault(document.digest, document)
+        return tuple(found.values())
 
 
 _NOWHERE = Surroundings()
@@ -88,8 +119,8 @@ _NOWHERE = Surroundings()
 _call: ContextVar[Surroundings] = ContextVar("langchain_semcache_call", default=_NOWHERE)
 """Around the model call that this context has begun last."""
 
-_loose: ContextVar[Shelf | None] = ContextVar("langchain_semcache_loose", default=None)
-"""What this context, a task or a thread, has retrieved outside of any run."""
+_loose: ContextVar[_Loose | None] = ContextVar("langchain_semcache_loose", default=None)
+"""Tasks and threads that others have started inherit the value: each writes into its own only."""
 
 
 class SourceTracker(BaseCallbackHandler):
@@ -145,10 +176,8 @@ class SourceTracker(BaseCallbackHandler):
     ) -> None:
         parent = self._run(parent_run_id)
         if parent is None:
-            # Set now: in asyncio the end is reported in a task of its own.
-            loose = _loose.get() or Shelf(MOST_LOOSE)
-            _loose.set(loose)
-            parent = _Run(loose)
+            # Found out now: in asyncio the end is reported in a task of its own.
+            parent = _Run(_own_shelf())
         self._runs[run_id] = _Run(parent.shelf)
 
     def on_chain_end(self, outputs: object, *, run_id: UUID, **kwargs: Any) -> None:
@@ -201,7 +230,7 @@ class SourceTracker(BaseCallbackHandler):
         """What there is for a model call that is a part of this run."""
         run, loose = self._run(run_id), _loose.get()
         tags = tags_of(metadata) or (run.tags if run else ())
-        shelves = tuple(one for one in (run.shelf if run else None, loose) if one is not None)
+        shelves = ((run.shelf,) if run else ()) + (loose.shelves() if loose else ())
         return Surroundings(shelves, tags) if shelves or tags else _NOWHERE
 
     def _run(self, run_id: UUID | None) -> _Run | None:
@@ -231,6 +260,20 @@ class SourceTracker(BaseCallbackHandler):
 
     def _ended(self, run_id: UUID) -> None:
         self._runs.pop(run_id, None)
+
+
+def _own_shelf() -> Shelf:
+    """Where this task or thread keeps what it retrieves outside of any run."""
+    try:
+        me: object = asyncio.current_task() or threading.current_thread()
+    except RuntimeError:
+        me = threading.current_thread()
+    held = _loose.get()
+    if held is None or held.owner() is not me:
+        shelf = Shelf(MOST_LOOSE, forgetful=True)
+        held = _Loose(weakref.ref(me), shelf, held.shelf if held else None)
+        _loose.set(held)
+    return held.shelf
 
 
 def with_artifacts(around: Surroundings, messages: Iterable[object]) -> Surroundings:
