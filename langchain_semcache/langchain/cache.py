@@ -20,7 +20,7 @@ from langchain_semcache.events import EventSink
 from langchain_semcache.langchain.generations import Unstorable, to_generations, to_response
 from langchain_semcache.langchain.provenance import Call, CallsUnderWay, Traced
 from langchain_semcache.langchain.tracking import Surroundings, around_this_call, track
-from langchain_semcache.langchain.wire import request_of
+from langchain_semcache.langchain.wire import is_chat, request_of
 from langchain_semcache.lineage import Pairs, current_lineage
 from langchain_semcache.ports import Encoder, EntryIndex, Verifier
 from langchain_semcache.records import Request
@@ -126,8 +126,9 @@ class SemanticCache(BaseCache):
     def _call(self, prompt: str, llm_string: str) -> Call:
         """The same, to be read on another thread; whose it is and where must be asked here."""
         texts = (prompt, llm_string, current_tenant() or self._tenant)
-        around = around_this_call() if self._tracks else Surroundings()
-        return Call(texts, functools.partial(request_of, *texts), around, current_lineage())
+        chat = is_chat(prompt)
+        around = around_this_call(prompt, chat=chat) if self._tracks else Surroundings()
+        return Call(texts, functools.partial(request_of, *texts), around, current_lineage(), chat)
 
     def _asked(self, prompt: str, llm_string: str) -> Callable[[], Request | Resolved]:
         return functools.partial(self._calls.looked_up, self._call(prompt, llm_string))

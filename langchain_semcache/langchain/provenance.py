@@ -57,12 +57,17 @@ def traced(
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of LangChain's cache: how to read it, and where it was made."""
+    """One call of LangChain's cache: how to read it, and where it was made.
+
+    `announced` says whether LangChain had told of it when the cache was asked: of a completion it
+    does so afterwards, and more is known then.
+    """
 
     texts: tuple[str, str, str]
     request: Callable[[], Request]
     around: Surroundings
     said: Lineage | None
+    announced: bool
 
     @property
     def may_have_lineage(self) -> bool:
@@ -94,7 +99,8 @@ class CallsUnderWay:
 
     def answered(self, call: Call) -> Traced | None:
         """What its answer rests on; None where that is nothing."""
-        held = self._calls.get(_key(call, call.said)) if self._used else None
+        looked_up = self._used and call.announced
+        held = self._calls.get(_key(call, call.said)) if looked_up else None
         if held is None and call.may_have_lineage:
             return traced(call.request(), call.around, call.said, self._resolve)
         return held

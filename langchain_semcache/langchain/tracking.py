@@ -37,6 +37,9 @@ MOST_LOOSE: Final = 64
 MOST_THREADS: Final = 1_024
 """Conversations (LangGraph's `thread_id`) whose documents are kept from one run to the next."""
 
+MOST_PROMPTS: Final = 256
+"""Prompts of completion models that are remembered until their answers are stored."""
+
 MOST_RUNS: Final = 65_536
 """Runs at a time. LangChain reports the end of each, unless a consumer was lost on the way."""
 
@@ -137,6 +140,7 @@ class SourceTracker(BaseCallbackHandler):
     def __init__(self) -> None:
         self._runs: OrderedDict[UUID, _Run] = OrderedDict()
         self._threads: Recent[Shelf] = Recent(MOST_THREADS)
+        self._prompted: Recent[Surroundings] = Recent(MOST_PROMPTS)
 
     def on_chain_start(
         self,
@@ -217,14 +221,22 @@ class SourceTracker(BaseCallbackHandler):
     def on_llm_start(
         self,
         serialized: object,
-        prompts: object,
+        prompts: Sequence[str],
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
         metadata: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        _call.set(self.around(parent_run_id, metadata))
+        # A completion model is announced after the cache was asked, a whole batch at once.
+        around = self.around(parent_run_id, metadata)
+        if around is not _NOWHERE:
+            for prompt in prompts:
+                self._prompted.put(prompt, around)
+
+    def prompted(self, prompt: str) -> Surroundings:
+        """Around the completion that was asked with this prompt last."""
+        return self._prompted.get(prompt) or _NOWHERE
 
     def around(self, run_id: UUID | None, metadata: Mapping[str, Any] | None) -> Surroundings:
         """What there is for a model call that is a part of this run."""
@@ -318,9 +330,12 @@ def track() -> None:
             _registered = True
 
 
-def around_this_call() -> Surroundings:
+def around_this_call(prompt: str, *, chat: bool) -> Surroundings:
     """For a cache that LangChain asks: around the model call under way."""
-    return _call.get()
+    if chat:
+        return _call.get()
+    here, then = around_this_run(), _tracker.prompted(prompt)
+    return Surroundings((*then.shelves, *here.shelves), then.tags or here.tags)
 
 
 def around_this_run() -> Surroundings:

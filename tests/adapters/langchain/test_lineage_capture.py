@@ -219,9 +219,16 @@ def test_retrieved_by_hand_in_a_task_does_not_reach_another(
     assert sorted(names(cache), key=str) == sorted([{f"{n}"} for n in range(20)], key=str)
 
 
-def test_a_completion_model(cache: SemanticCache) -> None:
-    chain(found(TEXT), FakeListLLM(responses=["Yes."])).invoke("Is it free?")
-    assert names(cache) == [{"0.md"}]
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "batch"])
+def test_a_completion_model(cache: SemanticCache, way: str) -> None:
+    asked = chain(found(TEXT), FakeListLLM(responses=["Yes."]))
+    if way == "ainvoke":
+        asyncio.run(asked.ainvoke("Is it free?"))
+    elif way == "batch":
+        asked.batch(["Is it free?", "Is it free of charge?"])
+    else:
+        asked.invoke("Is it free?")
+    assert {*map(frozenset, names(cache))} == {frozenset({"0.md"})}
 
 
 def test_the_first_call_of_a_chain_rests_on_nothing_that_comes_later(
@@ -432,3 +439,13 @@ def test_system_messages_are_read_too(cache: SemanticCache, model: ScriptedModel
     (document,) = found(TEXT).invoke("")
     model.invoke([SystemMessage(document.page_content), AIMessage("Hm."), HumanMessage("Free?")])
     assert names(cache) == [{"0.md"}]
+
+
+def test_a_batch_of_completions_does_not_mix(cache: SemanticCache) -> None:
+    class Echo(BaseRetriever):
+        def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+            return [Document(id=query, page_content=TEXT)]
+
+    questions = [f"Question {number}?" for number in range(20)]
+    chain(Echo(), FakeListLLM(responses=["Yes."])).batch(questions)
+    assert sorted(map(str, names(cache))) == sorted(str({one}) for one in questions)
