@@ -17,6 +17,7 @@ from langchain_semcache.cli.demo import demo
 from langchain_semcache.cli.doctor import doctor
 from langchain_semcache.cli.entries import show
 from langchain_semcache.cli.explain import explain
+from langchain_semcache.cli.invalidate import invalidate, source_changed
 from langchain_semcache.cli.report import report
 from langchain_semcache.cli.stats import stats
 from langchain_semcache.cli.sweep import sweep
@@ -84,5 +85,8 @@ def _root(
         screen.out().print(context.get_help())
 
 
-for _command in (demo, stats, explain, show, report, clear, sweep, calibrate, doctor):
+for _command in (
+    *(demo, stats, explain, show, report, clear, invalidate, source_changed),
+    *(sweep, calibrate, doctor),
+):
     app.command()(_command)
