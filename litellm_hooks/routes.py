@@ -56,7 +56,6 @@ class Which(_Body):
     prompt: str | None = None
     model: str | None = None
     tenant: str | None = None
-    namespace: str | None = None
     older_than: float | None = Field(None, ge=0)
     dry_run: bool = False
 
@@ -64,13 +63,12 @@ class Which(_Body):
 class Changed(_Body):
     """A source and what it holds now: its hash, or one for each piece of it; null when it is gone.
 
-    `tenant` and `namespace` say whose answers are meant; every tenant's by default.
+    `tenant` says whose answers are meant; every tenant's by default.
     """
 
     source: str = Field(min_length=1)
     new_hash: str | list[str] | None
     tenant: str | None = None
-    namespace: str | None = None
     dry_run: bool = False
 
 
@@ -210,8 +208,7 @@ def _invalidate(handler: ProxyHandler) -> Endpoint:
         if not any(value for name, value in chosen.items() if name != "dry_run"):
             raise HTTPException(
                 400,
-                detail="name at least one of tags, source, prompt, model, tenant, namespace, "
-                "older_than",
+                detail="name at least one of tags, source, prompt, model, tenant, older_than",
             )
         return {"removed": await _of(handler).asemcache.invalidate(**chosen)} | {
             "dry_run": which.dry_run

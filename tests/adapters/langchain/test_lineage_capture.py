@@ -361,8 +361,9 @@ def test_the_prompt_that_was_asked_with_is_a_tag(
     assert _tags(cache) == [tags, tags]
 
 
+@pytest.mark.parametrize("way", ["invoke", "ainvoke", "batch"])
 def test_each_call_has_the_tags_of_its_own_prompt(
-    cache: SemanticCache, model: ScriptedModel
+    cache: SemanticCache, model: ScriptedModel, way: str
 ) -> None:
     first = ChatPromptTemplate.from_template("Rephrase: {q}")
     first.metadata = {"prompt_id": "rephrase", "prompt_version": "1"}
@@ -371,7 +372,13 @@ def test_each_call_has_the_tags_of_its_own_prompt(
     third = ChatPromptTemplate.from_template("Check: {q}")
     parser = StrOutputParser()
     named = RunnableLambda(lambda text: {"q": text})
-    (first | model | parser | named | second | model | parser | named | third | model).invoke("Q")
+    asked = first | model | parser | named | second | model | parser | named | third | model
+    if way == "ainvoke":
+        asyncio.run(asked.ainvoke({"q": "Q"}))
+    elif way == "batch":
+        asked.batch([{"q": "Q"}])
+    else:
+        asked.invoke({"q": "Q"})
     assert sorted(_tags(cache)) == [
         (),
         ("prompt:answer", "prompt:answer@2"),

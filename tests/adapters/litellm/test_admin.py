@@ -130,7 +130,7 @@ def test_invalidate_by_prompt(ask, proxy):
     prompt = f"prompt-{ask.namespace}"
     ask(QUESTION, cache={"tags": [f"prompt:{prompt}", f"prompt:{prompt}@2"]})
     assert proxy.ask("/semcache/invalidate", {"prompt": f"{prompt}@1"})[1]["removed"] == 0
-    counted = {"prompt": prompt, "namespace": ask.namespace, "dry_run": True}
+    counted = {"prompt": prompt, "tenant": "key:hash-of-alice", "dry_run": True}
     assert proxy.ask("/semcache/invalidate", counted)[1]["removed"] == 1
     assert proxy.ask("/semcache/invalidate", {"prompt": f"{prompt}@2"})[1]["removed"] == 1
 
