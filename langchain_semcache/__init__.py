@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         VerifierUnavailable,
     )
     from langchain_semcache.langchain import SemanticCache
+    from langchain_semcache.lineage import content_hash, resting_on
     from langchain_semcache.records import (
         Conditions,
         Decision,
@@ -63,6 +64,8 @@ __all__ = [
     "StoreLocked",
     "StoreResult",
     "VerifierUnavailable",
+    "content_hash",
+    "resting_on",
     "tenant",
 ]
 
@@ -70,6 +73,7 @@ _MODULES = {
     "client": ("AsyncSemcache", "Semcache", "Stats"),
     "config": ("SemcacheConfig",),
     "langchain": ("SemanticCache",),
+    "lineage": ("content_hash", "resting_on"),
     "records": (
         "Conditions",
         "Decision",

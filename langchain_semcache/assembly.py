@@ -13,6 +13,7 @@ from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.encoders.batching import BatchingEncoder
 from langchain_semcache.engine.accounts import Accounts
 from langchain_semcache.engine.breaker import CircuitBreaker
+from langchain_semcache.engine.changes import SourceChanges
 from langchain_semcache.engine.dictionaries import Dictionaries
 from langchain_semcache.engine.gate import Gate, ThrottledWarning
 from langchain_semcache.engine.policy import Policy
@@ -60,6 +61,7 @@ class Core:
     counters: Counters
     sink: FanOut
     warn: ThrottledWarning
+    changes: SourceChanges
     opened: ExitStack
 
     def resolve(self, request: Request) -> Resolved:
@@ -164,6 +166,7 @@ def build(
             counters=counters,
             sink=sink,
             warn=ThrottledWarning(clock),
+            changes=SourceChanges(clock),
             opened=opened.pop_all(),
         )
 

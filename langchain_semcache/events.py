@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from langchain_semcache.records import Decision, Reason, StoreResult
+from langchain_semcache.records import Decision, Reason, Removal, StoreResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class StoreSkipped:
 @dataclass(frozen=True, slots=True)
 class EntriesRemoved:
     count: int
+    why: Removal = Removal.INVALIDATED
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,15 @@ class Reason(StrEnum):
     UNSUPPORTED_REPLY = "unsupported_reply"
     REPLY_TOO_LARGE = "reply_too_large"
     TTL_ZERO = "ttl_zero"
+    SOURCE_CHANGED = "source_changed"
+
+
+class Removal(StrEnum):
+    """Why entries were removed. Stable: names are only ever added."""
+
+    INVALIDATED = "invalidated"
+    SOURCE_CHANGED = "source_changed"
+    CLEARED = "cleared"
 
 
 class PartKind(StrEnum):
@@ -261,7 +270,9 @@ class Selection:
     """Which entries an administrative operation means: every field that is set must match.
 
     `tenant` is the digest that `Entry.tenant` holds. `created_before` and `expired_at` are seconds
-    since the epoch; `expired_at` selects what is expired at that time.
+    since the epoch; `expired_at` selects what is expired at that time. `current` goes with
+    `source`: only what used the source with another digest than these is meant, whatever other
+    sources it has.
     """
 
     ids: tuple[str, ...] | None = None
@@ -271,6 +282,7 @@ class Selection:
     scope: str | None = None
     tags: tuple[str, ...] = ()
     source: str | None = None
+    current: tuple[str, ...] | None = None
     created_before: float | None = None
     expired_at: float | None = None
 

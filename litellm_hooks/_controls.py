@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from langchain_semcache.lineage import prompt_tags
 from langchain_semcache.records import Conditions
 from litellm_hooks.settings import Mode
 
@@ -29,7 +30,7 @@ class Controls:
         conditions: What it asks of a hit; None where it asks for nothing.
         ttl: Lifetime it wants for its answer; None where it does not say.
         namespace: A partition of its own choice, inside its tenant.
-        tags, sources: What its answer can be invalidated by.
+        tags, sources: What its answer can be invalidated by; the prompt it names is a tag.
     """
 
     used: bool = True
@@ -56,7 +57,7 @@ def read_controls(kwargs: Mapping[str, object], mode: Mode) -> Controls:
         conditions=_conditions(controls),
         ttl=ttl,
         namespace=str(controls.get("namespace") or ""),
-        tags=tuple(tags),
+        tags=(*tags, *_prompt(kwargs)),
         sources=sources,
     )
 
@@ -80,6 +81,12 @@ def _conditions(controls: Mapping[object, object]) -> Conditions | None:
         min_confidence=_share(sure),
         exact=exact,
     )
+
+
+def _prompt(kwargs: Mapping[str, object]) -> tuple[str, ...]:
+    """The tags of the prompt that LiteLLM is told to fill in, if it is."""
+    name, version = kwargs.get("prompt_id"), kwargs.get("prompt_version")
+    return prompt_tags(name, version) if isinstance(name, str) and name else ()
 
 
 def _are_texts(value: Any, kind: type[list[Any] | dict[Any, Any]]) -> bool:

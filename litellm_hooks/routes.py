@@ -47,14 +47,28 @@ class Keys(_Body):
 class Which(_Body):
     """What to remove: every field that is given must match.
 
-    `older_than` is in seconds. A `dry_run` counts and removes nothing.
+    `prompt` is a name, or one version as NAME@VERSION. `older_than` is in seconds. A `dry_run`
+    counts and removes nothing.
     """
 
     tags: list[str] = Field(default_factory=list)
     source: str | None = None
+    prompt: str | None = None
     model: str | None = None
     tenant: str | None = None
     older_than: float | None = Field(None, ge=0)
+    dry_run: bool = False
+
+
+class Changed(_Body):
+    """A source and what it holds now: its hash, or one for each piece of it; null when it is gone.
+
+    `tenant` says whose answers are meant; every tenant's by default.
+    """
+
+    source: str = Field(min_length=1)
+    new_hash: str | list[str] | None
+    tenant: str | None = None
     dry_run: bool = False
 
 
@@ -75,6 +89,7 @@ def admin_routes(handler: ProxyHandler) -> APIRouter:
         ("GET", "/semcache/stats", _stats),
         ("POST", "/semcache/explain", _explain),
         ("POST", "/semcache/invalidate", _invalidate),
+        ("POST", "/semcache/source-changed", _source_changed),
         ("POST", "/semcache/flush", _flush_tenant),
     ):
         router.add_api_route(path, _told(answer(handler)), methods=[method])
@@ -192,13 +207,23 @@ def _invalidate(handler: ProxyHandler) -> Endpoint:
         chosen = which.model_dump()
         if not any(value for name, value in chosen.items() if name != "dry_run"):
             raise HTTPException(
-                400, detail="name at least one of tags, source, model, tenant, older_than"
+                400,
+                detail="name at least one of tags, source, prompt, model, tenant, older_than",
             )
         return {"removed": await _of(handler).asemcache.invalidate(**chosen)} | {
             "dry_run": which.dry_run
         }
 
     return invalidate
+
+
+def _source_changed(handler: ProxyHandler) -> Endpoint:
+    async def source_changed(changed: Changed) -> dict[str, Any]:
+        """Remove what was made of other content of this source; how many entries that were."""
+        removed = await _of(handler).asemcache.source_changed(**changed.model_dump())
+        return {"removed": removed, "dry_run": changed.dry_run}
+
+    return source_changed
 
 
 def _flush_tenant(handler: ProxyHandler) -> Endpoint:

@@ -20,6 +20,7 @@ from langchain_semcache.cli.entries import show
 from langchain_semcache.cli.explain import explain
 from langchain_semcache.cli.fragmentation import fragmentation
 from langchain_semcache.cli.history import history
+from langchain_semcache.cli.invalidate import invalidate, source_changed
 from langchain_semcache.cli.report import report
 from langchain_semcache.cli.stats import stats
 from langchain_semcache.cli.sweep import sweep
@@ -101,16 +102,8 @@ def _lab(context: typer.Context) -> None:
 lab.command()(fragmentation)
 
 for _command in (
-    demo,
-    stats,
-    explain,
-    show,
-    history,
-    report,
-    clear,
-    compact,
-    sweep,
-    calibrate,
-    doctor,
+    *(demo, stats, explain, show, history, report),
+    *(clear, invalidate, source_changed, compact),
+    *(sweep, calibrate, doctor),
 ):
     app.command()(_command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -24,17 +24,20 @@ from langchain_semcache.engine.shelf import GRACE
 from langchain_semcache.engine.single_flight import AsyncSingleFlight
 from langchain_semcache.engine.workplace import ADMINISTRATION_SECONDS
 from langchain_semcache.events import EventSink
+from langchain_semcache.lineage import Sources
 from langchain_semcache.ports import Encoder, EntryIndex, Verifier
 from langchain_semcache.records import (
     Conditions,
     Decision,
     Entry,
     Feedback,
+    Removal,
     Request,
     Response,
     Selection,
     StoreResult,
 )
+from langchain_semcache.request import Resolved
 from langchain_semcache.ttl import UNSET, Unset
 
 
@@ -96,7 +99,7 @@ class AsyncSemcache(Client):
         *,
         ttl: timedelta | float | None | Unset = UNSET,
         tags: Sequence[str] = (),
-        sources: Mapping[str, str] | None = None,
+        sources: Sources | None = None,
     ) -> StoreResult:
         """See `Semcache.store`."""
         terms = self._terms(ttl, tags, sources)
@@ -109,12 +112,12 @@ class AsyncSemcache(Client):
 
     async def get_or_call(
         self,
-        request: Request,
+        request: Request | Resolved,
         call: Callable[[], Awaitable[Response]],
         *,
         ttl: timedelta | float | None | Unset = UNSET,
         tags: Sequence[str] = (),
-        sources: Mapping[str, str] | None = None,
+        sources: Sources | None = None,
     ) -> Decision:
         """See `Semcache.get_or_call`."""
 
@@ -126,7 +129,10 @@ class AsyncSemcache(Client):
             await self.store(resolved, response, ttl=ttl, tags=tags, sources=sources)
             return replace(decision, response=response)
 
-        resolved = await asyncio.to_thread(self._core.resolve, request)
+        if isinstance(request, Resolved):
+            resolved = request
+        else:
+            resolved = await asyncio.to_thread(self._core.resolve, request)
         if resolved.cacheable is not None:
             return await answer()
         return await self._flights.run(flow.entry_id(resolved.scope, resolved.query), answer)
@@ -168,6 +174,7 @@ class AsyncSemcache(Client):
         *,
         tags: Sequence[str] = (),
         source: str | None = None,
+        prompt: str | None = None,
         model: str | None = None,
         tenant: str | None = None,
         namespace: str | None = None,
@@ -178,6 +185,7 @@ class AsyncSemcache(Client):
         selection = self._meant(
             tags=tags,
             source=source,
+            prompt=prompt,
             model=model,
             tenant=tenant,
             namespace=namespace,
@@ -190,12 +198,28 @@ class AsyncSemcache(Client):
             await asyncio.to_thread(self._let_go, selection)
         return self._removed(count, dry_run=dry_run)
 
+    async def source_changed(
+        self,
+        source: str,
+        new_hash: str | Iterable[str] | None,
+        *,
+        tenant: str | None = None,
+        namespace: str | None = None,
+        dry_run: bool = False,
+    ) -> int:
+        """See `Semcache.source_changed`."""
+        selection = self._changed(
+            source, new_hash, tenant=tenant, namespace=namespace, dry_run=dry_run
+        )
+        count = await self._remove(selection, dry_run=dry_run)
+        return self._removed(count, dry_run=dry_run, why=Removal.SOURCE_CHANGED)
+
     async def clear(self) -> int:
         """See `Semcache.clear`."""
         selection = Selection(namespace=self.config.namespace)
         count = await self._remove(selection)
         await asyncio.to_thread(self._let_go, selection)
-        return self._removed(count, dry_run=False)
+        return self._removed(count, dry_run=False, why=Removal.CLEARED)
 
     async def compact(
         self, *, grace: timedelta | float = GRACE, dry_run: bool = False

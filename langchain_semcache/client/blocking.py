@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -22,17 +22,20 @@ from langchain_semcache.engine.single_flight import SingleFlight
 from langchain_semcache.engine.sync_driver import SyncDriver
 from langchain_semcache.engine.workplace import ADMINISTRATION_SECONDS
 from langchain_semcache.events import EventSink
+from langchain_semcache.lineage import Sources
 from langchain_semcache.ports import Encoder, EntryIndex, Verifier
 from langchain_semcache.records import (
     Conditions,
     Decision,
     Entry,
     Feedback,
+    Removal,
     Request,
     Response,
     Selection,
     StoreResult,
 )
+from langchain_semcache.request import Resolved
 from langchain_semcache.ttl import UNSET, Unset
 
 
@@ -106,7 +109,7 @@ class Semcache(Client):
         *,
         ttl: timedelta | float | None | Unset = UNSET,
         tags: Sequence[str] = (),
-        sources: Mapping[str, str] | None = None,
+        sources: Sources | None = None,
     ) -> StoreResult:
         """Keep a reply, if it may be kept.
 
@@ -116,7 +119,7 @@ class Semcache(Client):
             sources: What the answer was made from, by name, each with a version or hash.
 
         Raises:
-            ConfigurationError: `ttl` is negative or no duration.
+            ConfigurationError: `ttl` is negative or no duration, or `sources` is something else.
         """
         terms = self._terms(ttl, tags, sources)
         stages: dict[str, float] = {}
@@ -126,12 +129,12 @@ class Semcache(Client):
 
     def get_or_call(
         self,
-        request: Request,
+        request: Request | Resolved,
         call: Callable[[], Response],
         *,
         ttl: timedelta | float | None | Unset = UNSET,
         tags: Sequence[str] = (),
-        sources: Mapping[str, str] | None = None,
+        sources: Sources | None = None,
     ) -> Decision:
         """The stored answer, else the model's, asked once for all identical requests at a time.
 
@@ -147,7 +150,7 @@ class Semcache(Client):
             self.store(resolved, response, ttl=ttl, tags=tags, sources=sources)
             return replace(decision, response=response)
 
-        resolved = self._core.resolve(request)
+        resolved = request if isinstance(request, Resolved) else self._core.resolve(request)
         if resolved.cacheable is not None:
             return answer()
         return self._flights.run(flow.entry_id(resolved.scope, resolved.query), answer)
@@ -200,6 +203,7 @@ class Semcache(Client):
         *,
         tags: Sequence[str] = (),
         source: str | None = None,
+        prompt: str | None = None,
         model: str | None = None,
         tenant: str | None = None,
         namespace: str | None = None,
@@ -219,6 +223,7 @@ class Semcache(Client):
         selection = self._meant(
             tags=tags,
             source=source,
+            prompt=prompt,
             model=model,
             tenant=tenant,
             namespace=namespace,
@@ -231,6 +236,32 @@ class Semcache(Client):
             self._let_go(selection)
         return self._removed(count, dry_run=dry_run)
 
+    def source_changed(
+        self,
+        source: str,
+        new_hash: str | Iterable[str] | None,
+        *,
+        tenant: str | None = None,
+        namespace: str | None = None,
+        dry_run: bool = False,
+    ) -> int:
+        """A source has other content now: remove what was made of the old; how many that were.
+
+        Exactly those entries go that used the source with another hash than its new one. A source
+        that answers use in pieces is given all the hashes of its new pieces. None says that the
+        source is gone. For ten minutes an answer that was under way with the old content is
+        refused when it is to be stored.
+
+        Raises:
+            ConfigurationError: `source` is no name, or `new_hash` no hash and no list of them.
+            IndexUnavailable: The index did not do it.
+        """
+        selection = self._changed(
+            source, new_hash, tenant=tenant, namespace=namespace, dry_run=dry_run
+        )
+        count = self._remove(selection, dry_run=dry_run)
+        return self._removed(count, dry_run=dry_run, why=Removal.SOURCE_CHANGED)
+
     def clear(self) -> int:
         """Remove every entry of this namespace, and nothing else; how many that were.
 
@@ -240,7 +271,7 @@ class Semcache(Client):
         selection = Selection(namespace=self.config.namespace)
         count = self._remove(selection)
         self._let_go(selection)
-        return self._removed(count, dry_run=False)
+        return self._removed(count, dry_run=False, why=Removal.CLEARED)
 
     def compact(self, *, grace: timedelta | float = GRACE, dry_run: bool = False) -> Compaction:
         """Remove what no answer of any namespace leans on any more; with `dry_run` only count.

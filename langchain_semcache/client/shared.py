@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import TypeAlias, TypeVar
@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 from langchain_semcache.assembly import Core
 from langchain_semcache.client.stats import Stats
 from langchain_semcache.config import SemcacheConfig
-from langchain_semcache.engine import compaction, feedback, flow, packing, past
+from langchain_semcache.engine import asking, compaction, feedback, flow, packing, past
 from langchain_semcache.engine.commands import Failure, Flow
 from langchain_semcache.engine.compaction import Compaction, Sizes
 from langchain_semcache.engine.gate import told
@@ -27,6 +27,7 @@ from langchain_semcache.events import (
     StoreSkipped,
 )
 from langchain_semcache.guards import volatile
+from langchain_semcache.lineage import Sources, hashes, prompt_tags, source_pairs
 from langchain_semcache.ports import SupportsDescribe
 from langchain_semcache.records import (
     RESERVED,
@@ -35,6 +36,7 @@ from langchain_semcache.records import (
     Entry,
     Feedback,
     Reason,
+    Removal,
     Request,
     Response,
     Selection,
@@ -112,7 +114,34 @@ class Client:
             return _decided(StoreResult(stored=False, reason=resolved.cacheable))
         reply = response() if callable(response) else response
         terms = self._shortened(terms, resolved.query.text)
-        return flow.store(resolved.scope, resolved.query, reply, self._core.policy, terms)
+        steps = flow.store(resolved.scope, resolved.query, reply, self._core.policy, terms)
+        return self._if_current(steps, resolved, terms) if terms.sources else steps
+
+    def _if_current(
+        self, steps: Flow[StoreResult], resolved: Resolved, terms: flow.Terms
+    ) -> Flow[StoreResult]:
+        """The store, unless a source was reported as changed while the model was answering.
+
+        Asked again afterwards: the report may come between the first look and the store.
+        """
+        if (refusal := self._outdated(resolved, terms)) is not None:
+            return refusal
+        result = yield from steps
+        refusal = self._outdated(resolved, terms)
+        if refusal is None or result.entry_id is None:
+            return result
+        yield from asking.remove(Selection(ids=(result.entry_id,)), dry_run=False)
+        return refusal
+
+    def _outdated(self, resolved: Resolved, terms: flow.Terms) -> StoreResult | None:
+        scope = resolved.scope
+        name = self._core.changes.outdated(
+            terms.sources, namespace=scope.namespace, tenant=scope.tenant
+        )
+        if name is None:
+            return None
+        detail = "a source was reported as changed after it was read"
+        return StoreResult(stored=False, reason=Reason.SOURCE_CHANGED, detail=detail)
 
     def _shortened(self, terms: flow.Terms, question: str) -> flow.Terms:
         """What changes by the day is not kept for long, however long it was asked to be kept."""
@@ -134,13 +163,13 @@ class Client:
         self,
         ttl: timedelta | float | None | Unset,
         tags: Sequence[str],
-        sources: Mapping[str, str] | None,
+        sources: Sources | None,
     ) -> flow.Terms:
         self._stores += 1
         return flow.Terms(
             ttl=self.config.ttl if isinstance(ttl, Unset) else checked_ttl(ttl),
             tags=_labels(tags),
-            sources=tuple((sources or {}).items()),
+            sources=source_pairs(sources),
             max_entries=self.config.max_entries,
             sweep=self._stores % SWEEP_EVERY == 0,
         )
@@ -168,9 +197,9 @@ class Client:
             self._core.sink.emit(StoreSkipped(result))
         return result
 
-    def _removed(self, count: int, *, dry_run: bool) -> int:
+    def _removed(self, count: int, *, dry_run: bool, why: Removal = Removal.INVALIDATED) -> int:
         if not dry_run:
-            self._core.sink.emit(EntriesRemoved(count))
+            self._core.sink.emit(EntriesRemoved(count, why))
         return count
 
     def _meant(
@@ -178,13 +207,14 @@ class Client:
         *,
         tags: Sequence[str],
         source: str | None,
+        prompt: str | None,
         model: str | None,
         tenant: str | None,
         namespace: str | None,
         older_than: timedelta | float | None,
     ) -> Selection | None:
         """What an invalidation means; None when it names nothing."""
-        named = (source, model, tenant, namespace, older_than)
+        named = (source, prompt, model, tenant, namespace, older_than)
         if not tags and all(value is None for value in named):
             return None
         if namespace in RESERVED:
@@ -195,7 +225,7 @@ class Client:
             namespace=self.config.namespace if namespace is None else nfc(namespace),
             tenant=None if tenant is None else tenant_digest(tenant),
             model=None if model is None else nfc(model),
-            tags=_labels(tags),
+            tags=_labels(tags) + (() if prompt is None else prompt_tags(prompt)),
             source=source,
             created_before=None if age is None else now - age.total_seconds(),
         )
@@ -243,6 +273,32 @@ class Client:
         if entry is None:
             return None
         return _certain((yield from past.past(entry, self._core.policy)))
+
+    def _changed(
+        self,
+        source: str,
+        new_hash: str | Iterable[str] | None,
+        *,
+        tenant: str | None,
+        namespace: str | None,
+        dry_run: bool,
+    ) -> Selection:
+        """What rests on other content of this source; unless it is a dry run, that is noted."""
+        source_pairs([(source, "")])
+        selection = Selection(
+            namespace=self.config.namespace if namespace is None else nfc(namespace),
+            tenant=None if tenant is None else tenant_digest(tenant),
+            source=source,
+            current=hashes(new_hash),
+        )
+        if not dry_run:
+            self._core.changes.note(
+                source,
+                selection.current or (),
+                namespace=selection.namespace or "",
+                tenant=selection.tenant,
+            )
+        return selection
 
     def _told(self, entry_id: str, *, wrong: bool) -> Flow[None]:
         """Tell the error budget what a user says of an entry, and keep the pair it is about."""

@@ -54,7 +54,9 @@ def all_of(conditions: Iterable[schema.Condition]) -> edge.Filter:
     return edge.Filter(must=[_condition(condition) for condition in conditions])
 
 
-def _condition(condition: schema.Condition) -> edge.FieldCondition | edge.HasIdCondition:
+def _condition(
+    condition: schema.Condition,
+) -> edge.FieldCondition | edge.HasIdCondition | edge.Filter:
     match condition:
         case schema.Matches(field, value):
             return edge.FieldCondition(field, match=edge.MatchValue(value))
@@ -66,6 +68,24 @@ def _condition(condition: schema.Condition) -> edge.FieldCondition | edge.HasIdC
             return edge.FieldCondition(field, range=edge.RangeFloat(lt=bound))
         case schema.HasPoint(points):
             return edge.HasIdCondition(set(points))
+        case schema.UsedOtherwise(source, digests):
+            return _used_otherwise(source, digests)
+
+
+def _used_otherwise(source: str, digests: Iterable[str]) -> edge.Filter:
+    others = edge.MatchExcept(list(digests))
+    name = edge.FieldCondition(schema.SOURCE_NAME, match=edge.MatchValue(source))
+    digest = edge.FieldCondition(schema.SOURCE_DIGEST, match=others)
+    older: list[edge.IsEmptyCondition | edge.FieldCondition] = [
+        edge.IsEmptyCondition(schema.FIELD_SOURCES),
+        edge.FieldCondition(schema.FIELD_SOURCE_DIGESTS, match=others),
+    ]
+    return edge.Filter(
+        should=[
+            edge.NestedCondition(schema.FIELD_SOURCES, edge.Filter(must=[name, digest])),
+            edge.Filter(must=[*older]),
+        ]
+    )
 
 
 def _index(kind: schema.Indexed) -> edge.KeywordIndexParams | edge.FloatIndexParams:

@@ -81,6 +81,20 @@ def _condition(condition: schema.Condition) -> models.Condition:
             return models.FieldCondition(key=field, range=models.Range(lt=bound))
         case schema.HasPoint(points):
             return models.HasIdCondition(has_id=list(points))
+        case schema.UsedOtherwise(source, digests):
+            return _used_otherwise(source, digests)
+
+
+def _used_otherwise(source: str, digests: Iterable[str]) -> models.Filter:
+    others = models.MatchExcept(**{"except": list(digests)})
+    name = models.FieldCondition(key=schema.SOURCE_NAME, match=models.MatchValue(value=source))
+    digest = models.FieldCondition(key=schema.SOURCE_DIGEST, match=others)
+    pair = models.Nested(key=schema.FIELD_SOURCES, filter=models.Filter(must=[name, digest]))
+    older = [
+        models.IsEmptyCondition(is_empty=models.PayloadField(key=schema.FIELD_SOURCES)),
+        models.FieldCondition(key=schema.FIELD_SOURCE_DIGESTS, match=others),
+    ]
+    return models.Filter(should=[models.NestedCondition(nested=pair), models.Filter(must=older)])
 
 
 def _index(kind: schema.Indexed) -> Index:

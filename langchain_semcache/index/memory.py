@@ -186,7 +186,12 @@ def selects(selection: Selection, entry: Entry) -> bool:
         (selection.ids is None or entry.id in selection.ids)
         and all(value is None or value == held for value, held in wanted)
         and set(selection.tags) <= set(entry.tags)
-        and (selection.source is None or selection.source in dict(entry.sources))
+        and (selection.source is None or _uses(selection.source, selection.current or (), entry))
         and (selection.created_before is None or entry.created_at < selection.created_before)
         and (selection.expired_at is None or not is_live(entry, selection.expired_at))
     )
+
+
+def _uses(source: str, current: Sequence[str], entry: Entry) -> bool:
+    """Whether the entry used this source, at another version than the current ones."""
+    return any(name == source and digest not in current for name, digest in entry.sources)

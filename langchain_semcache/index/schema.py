@@ -50,6 +50,11 @@ FIELD_TIMES: Final = "times"
 FIELD_TAGS: Final = "tags"
 FIELD_SOURCE_IDS: Final = "source_ids"
 FIELD_SOURCE_DIGESTS: Final = "source_digests"
+FIELD_SOURCES: Final = "sources"
+"""The same pairs once more, as objects: a filter has to see a name and its digest together."""
+
+SOURCE_NAME: Final = "name"
+SOURCE_DIGEST: Final = "digest"
 
 _TEXTS: Final = (
     FIELD_ID,
@@ -66,7 +71,7 @@ _TEXTS: Final = (
 
 _CANONICAL_UUID: Final = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 
-PayloadValue: TypeAlias = str | int | float | list[str]
+PayloadValue: TypeAlias = str | int | float | list[str] | list[dict[str, str]]
 
 
 class Indexed(Enum):
@@ -122,7 +127,19 @@ class HasPoint:
     points: tuple[str, ...]
 
 
-Condition: TypeAlias = Matches | Below | Above | HasPoint
+@dataclass(frozen=True, slots=True)
+class UsedOtherwise:
+    """One of the objects in `FIELD_SOURCES` has this name, and a digest that is none of these.
+
+    A record from before that field is taken when any of its digests is none of these: rather one
+    answer too many goes than one too few.
+    """
+
+    source: str
+    digests: tuple[str, ...]
+
+
+Condition: TypeAlias = Matches | Below | Above | HasPoint | UsedOtherwise
 
 
 def point_id(entry_id: str) -> str:
@@ -158,6 +175,10 @@ def conditions(selection: Selection) -> tuple[Condition, ...]:
     ):
         if value is not None:
             found.append(_matches(field, value))
+    if selection.source is not None and selection.current and is_text(selection.source):
+        # A digest that no entry can hold excludes none.
+        current = tuple(digest for digest in selection.current if is_text(digest))
+        found.extend([UsedOtherwise(selection.source, current)] if current else [])
     found.extend(_matches(FIELD_TAGS, tag) for tag in selection.tags)
     if selection.created_before is not None:
         found.append(Below(FIELD_CREATED_AT, selection.created_before, inclusive=False))
@@ -168,11 +189,16 @@ def conditions(selection: Selection) -> tuple[Condition, ...]:
 
 def _matches(field: str, value: str) -> Condition:
     """What no entry can hold matches none; the engines would not even take it."""
+    return Matches(field, value) if is_text(value) else HasPoint(())
+
+
+def is_text(value: object) -> bool:
+    """Whether an engine can hold this value as text."""
     try:
-        _require_text(field, value)
+        _require_text("", value)
     except ValueError:
-        return HasPoint(())
-    return Matches(field, value)
+        return False
+    return True
 
 
 def require_storable(entry: Entry) -> None:
@@ -234,6 +260,9 @@ def to_payload(entry: Entry) -> dict[str, PayloadValue]:
         FIELD_TAGS: list(entry.tags),
         FIELD_SOURCE_IDS: [source for source, _ in entry.sources],
         FIELD_SOURCE_DIGESTS: [digest for _, digest in entry.sources],
+        FIELD_SOURCES: [
+            {SOURCE_NAME: source, SOURCE_DIGEST: digest} for source, digest in entry.sources
+        ],
     }
 
 

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
 from langchain_core.outputs import Generation
 
 from langchain_semcache.client import AsyncSemcache, Semcache, Stats
+from langchain_semcache.client.shared import Asked
 from langchain_semcache.clock import Clock
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.errors import ConfigurationError, CorruptEntry
 from langchain_semcache.events import EventSink
 from langchain_semcache.langchain.generations import Unstorable, to_generations, to_response
+from langchain_semcache.langchain.provenance import Call, CallsUnderWay, Traced, traced_once
 from langchain_semcache.langchain.recording import Streams
-from langchain_semcache.langchain.wire import request_of
+from langchain_semcache.langchain.tracking import Surroundings, around_this_call, track
+from langchain_semcache.langchain.wire import is_chat, request_of
+from langchain_semcache.lineage import Pairs, current_lineage
 from langchain_semcache.ports import Encoder, EntryIndex, Verifier
 from langchain_semcache.records import Request
+from langchain_semcache.request import Resolved
 from langchain_semcache.tenancy import current_tenant
 
 ADAPTER = "langchain"
+
+
+class _Rests(TypedDict):
+    sources: Pairs
+    tags: tuple[str, ...]
 
 
 class SemanticCache(BaseCache):
@@ -42,6 +53,8 @@ class SemanticCache(BaseCache):
     Args:
         location: A directory, ":memory:", a Qdrant URL, a configuration, or an open `Semcache`.
         tenant: Who shares the answers. Inside `with tenant("…"):` that name is used instead.
+        track_sources: Whether the documents that a retriever has put into a prompt become the
+            `sources` of its answer, and a part of what is compared by meaning.
         encoder, index, clock, sinks: See `Semcache.open`.
         **overrides: Settings of `SemcacheConfig`.
 
@@ -54,6 +67,7 @@ class SemanticCache(BaseCache):
         location: str | Path | SemcacheConfig | Semcache | None = None,
         *,
         tenant: str = "",
+        track_sources: bool = True,
         encoder: Encoder | str | None = None,
         verifier: Verifier | str | None = None,
         index: EntryIndex | None = None,
@@ -82,6 +96,10 @@ class SemanticCache(BaseCache):
         self._async = AsyncSemcache(self._sync.core)
         self._streams = Streams(self._sync, self._async)
         self._tenant = tenant
+        self._tracks = track_sources
+        self._calls = CallsUnderWay(self._sync.core.resolve)
+        if track_sources:
+            track()
 
     @property
     def semcache(self) -> Semcache:
@@ -103,18 +121,34 @@ class SemanticCache(BaseCache):
         """How `cached_streams` reads and writes."""
         return self._streams
 
+    @property
+    def track_sources(self) -> bool:
+        """Whether answers come to rest on the documents in their prompts."""
+        return self._tracks
+
     def request(self, prompt: str, llm_string: str) -> Request:
         """What LangChain's two strings mean, for this cache's tenant."""
-        return self.deferred(prompt, llm_string)()
+        return self._call(prompt, llm_string).request()
 
-    def deferred(self, prompt: str, llm_string: str) -> Callable[[], Request]:
-        """The same, to be read on another thread; whose request it is must be asked here."""
-        return functools.partial(request_of, prompt, llm_string, current_tenant() or self._tenant)
+    def _call(self, prompt: str, llm_string: str) -> Call:
+        """The same, to be read on another thread; whose it is and where must be asked here."""
+        texts = (prompt, llm_string, current_tenant() or self._tenant)
+        chat = is_chat(prompt)
+        around = around_this_call(prompt, chat=chat) if self._tracks else Surroundings()
+        return Call(texts, functools.partial(request_of, *texts), around, current_lineage(), chat)
+
+    def _asked(self, prompt: str, llm_string: str) -> Callable[[], Request | Resolved]:
+        return functools.partial(self._calls.looked_up, self._call(prompt, llm_string))
+
+    def traced(self, prompt: str, llm_string: str) -> Callable[[], Traced]:
+        """The request of a stream and what it rests on, to be read on another thread."""
+        call = self._call(prompt, llm_string)
+        return functools.partial(traced_once, call, self._sync.core.resolve)
 
     def lookup(self, prompt: str, llm_string: str) -> list[Generation] | None:
         """The stored generations, or None."""
         try:
-            decision = self._sync.lookup(self.request(prompt, llm_string))
+            decision = self._sync.lookup(self._asked(prompt, llm_string))
             try:
                 return to_generations(decision) if decision.hit else None
             except CorruptEntry as error:
@@ -127,7 +161,7 @@ class SemanticCache(BaseCache):
     async def alookup(self, prompt: str, llm_string: str) -> list[Generation] | None:
         """See `lookup`."""
         try:
-            decision = await self._async.lookup(self.deferred(prompt, llm_string))
+            decision = await self._async.lookup(self._asked(prompt, llm_string))
             try:
                 return to_generations(decision) if decision.hit else None
             except CorruptEntry as error:
@@ -140,7 +174,9 @@ class SemanticCache(BaseCache):
     def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """Keep the generations, if they may be kept."""
         try:
-            self._sync.store(self.request(prompt, llm_string), to_response(return_val))
+            call = self._call(prompt, llm_string)
+            asked, rests = _rests(call, self._calls.answered(call))
+            self._sync.store(asked, to_response(return_val), **rests)
         except Unstorable as error:
             self._sync.not_kept(str(error))
         except Exception as error:  # noqa: BLE001 - the answer is paid for and must arrive
@@ -149,8 +185,13 @@ class SemanticCache(BaseCache):
     async def aupdate(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
         """See `update`."""
         try:
-            request = self.deferred(prompt, llm_string)
-            await self._async.store(request, functools.partial(to_response, return_val))
+            call = self._call(prompt, llm_string)
+            if call.may_have_lineage:
+                found = await asyncio.to_thread(self._calls.answered, call)
+            else:
+                found = self._calls.answered(call)
+            asked, rests = _rests(call, found)
+            await self._async.store(asked, functools.partial(to_response, return_val), **rests)
         except Unstorable as error:
             self._async.not_kept(str(error))
         except Exception as error:  # noqa: BLE001 - the answer is paid for and must arrive
@@ -182,3 +223,10 @@ class SemanticCache(BaseCache):
         """Release what this cache opened; a `Semcache` that was passed in stays open."""
         if self._owned is not None:
             self._owned.close()
+
+
+def _rests(call: Call, found: Traced | None) -> tuple[Asked, _Rests]:
+    """What to store an answer under, and with what."""
+    if found is None:
+        return call.request, _Rests(sources=(), tags=())
+    return found.asked, _Rests(sources=found.sources, tags=found.tags)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 from langchain_semcache.client import AsyncSemcache, Semcache
 from langchain_semcache.errors import CorruptEntry, MissingExtra
@@ -22,7 +22,16 @@ from langchain_semcache.langchain.agent_calls import (
 )
 from langchain_semcache.langchain.cache import SemanticCache
 from langchain_semcache.langchain.generations import Unstorable
-from langchain_semcache.records import Decision, Response
+from langchain_semcache.langchain.provenance import traced
+from langchain_semcache.langchain.tracking import (
+    Surroundings,
+    around_this_run,
+    track,
+    with_artifacts,
+)
+from langchain_semcache.lineage import Pairs, current_lineage
+from langchain_semcache.records import Decision, Request, Response
+from langchain_semcache.request import Resolved
 from langchain_semcache.tenancy import current_tenant
 from langchain_semcache.ttl import UNSET, Unset, checked_ttl
 
@@ -70,8 +79,12 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
         if isinstance(cache, SemanticCache):
             self._sync, self._async = cache.semcache, cache.asemcache
             tenant = tenant or cache.tenant
+            self._tracks = cache.track_sources
         else:
             self._sync, self._async = cache, AsyncSemcache(cache.core)
+            self._tracks = True
+        if self._tracks:
+            track()
         self._tenant = tenant
         self._ttl = ttl if isinstance(ttl, Unset) else checked_ttl(ttl)
         self._tags = tuple(tags)
@@ -90,12 +103,12 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
             return to_agent_response(request, call.answer)
 
         try:
-            asked = core_request(request, self._whose(request))
-            decision = self._sync.get_or_call(asked, ask, ttl=self._ttl, tags=self._tags)
+            asked = self._read(request, self._whose(request), self._around())
+            decision = self._sync.get_or_call(call=ask, ttl=self._ttl, **asked)
             settled = self._settled(call, decision)
             if settled is None:
                 self._sync.remove(decision.entry_id or "")
-                decision = self._sync.get_or_call(asked, ask, ttl=self._ttl, tags=self._tags)
+                decision = self._sync.get_or_call(call=ask, ttl=self._ttl, **asked)
                 settled = self._settled(call, decision)
         except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
             settled = self._trouble(call, error)
@@ -118,12 +131,12 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
 
         try:
             who = self._whose(request)
-            asked = await asyncio.to_thread(core_request, request, who)
-            decision = await self._async.get_or_call(asked, ask, ttl=self._ttl, tags=self._tags)
+            asked = await asyncio.to_thread(self._read, request, who, self._around())
+            decision = await self._async.get_or_call(call=ask, ttl=self._ttl, **asked)
             settled = await asyncio.to_thread(self._settled, call, decision)
             if settled is None:
                 await self._async.remove(decision.entry_id or "")
-                decision = await self._async.get_or_call(asked, ask, ttl=self._ttl, tags=self._tags)
+                decision = await self._async.get_or_call(call=ask, ttl=self._ttl, **asked)
                 settled = await asyncio.to_thread(self._settled, call, decision)
         except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
             settled = self._trouble(call, error)
@@ -144,6 +157,20 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
         if not isinstance(who, str):
             raise TypeError("the tenant is no text")
         return who
+
+    def _around(self) -> Surroundings:
+        """Where this call is made; to be asked on its own task or thread."""
+        return around_this_run() if self._tracks else Surroundings()
+
+    def _read(self, request: AnyRequest, who: str, around: Surroundings) -> _Asked:
+        """The call as a request, with what its answer rests on."""
+        asked = core_request(request, who)
+        around = with_artifacts(around, request.messages) if self._tracks else around
+        found = traced(asked, around, current_lineage(), self._sync.core.resolve)
+        if found is None:
+            return _Asked(request=asked, sources=(), tags=self._tags)
+        tags = tuple(dict.fromkeys((*self._tags, *found.tags)))
+        return _Asked(request=found.asked, sources=found.sources, tags=tags)
 
     def _settled(self, call: _Call, decision: Decision) -> AnyResponse | None:
         """The model's own answer, else the stored one or that of an identical call.
@@ -168,6 +195,12 @@ class SemanticCacheMiddleware(AgentMiddleware[Any, Any, Any]):
             return call.answer
         self._sync.troubled(ADAPTER, error)
         return call.answer
+
+
+class _Asked(TypedDict):
+    request: Request | Resolved
+    sources: Pairs
+    tags: tuple[str, ...]
 
 
 class _ModelFailed(Exception):

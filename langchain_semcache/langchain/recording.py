@@ -19,8 +19,9 @@ from langchain_semcache.engine.stream_reader import Kind
 from langchain_semcache.errors import CorruptEntry
 from langchain_semcache.langchain.chunks import Keeper, Kept
 from langchain_semcache.langchain.generations import Unstorable, to_generations, to_response
+from langchain_semcache.langchain.provenance import Traced
 from langchain_semcache.langchain.replaying import Planned, can_be_streamed, replayed
-from langchain_semcache.records import Decision, Reason, Request, Response
+from langchain_semcache.records import Decision, Reason, Response
 from langchain_semcache.request import Resolved
 from langchain_semcache.responses.admission import COMPLETE, REFUSED
 from langchain_semcache.streaming import (
@@ -39,7 +40,7 @@ STREAM = "stream"
 """Where the body of a stored reply has the record of how its stream was cut."""
 
 Whole: TypeAlias = Callable[[Sequence[ChatGenerationChunk]], list[Generation]]
-Asked: TypeAlias = Callable[[], Request]
+Asked: TypeAlias = Callable[[], Traced]
 
 
 class Streams:
@@ -66,16 +67,16 @@ class Streams:
         """The stored answer as a stream, else that of the model, asked once for identical calls.
 
         Args:
-            asked: Makes the request.
+            asked: Makes the request, with what its answer rests on.
             upstream: Asks the model.
             whole: Makes the reply of its chunks, as it is stored.
         """
-        resolved = self._resolved(asked)
-        if resolved is None:
+        traced = self._traced(asked)
+        if traced is None:
             yield from upstream()
             return
-        source = functools.partial(self._source, resolved, upstream, whole)
-        key = self._shares(resolved)
+        source = functools.partial(self._source, traced, upstream, whole)
+        key = self._shares(traced.asked)
         kept = self._shared.read(key, source) if key else source()
         with closing(kept):
             for one in kept:
@@ -85,21 +86,21 @@ class Streams:
         self, asked: Asked, upstream: Callable[[], AsyncIterator[ChatGenerationChunk]], whole: Whole
     ) -> AsyncGenerator[ChatGenerationChunk, None]:
         """See `read`."""
-        resolved = await asyncio.to_thread(self._resolved, asked)
-        if resolved is None:
+        traced = await asyncio.to_thread(self._traced, asked)
+        if traced is None:
             async for chunk in upstream():
                 yield chunk
             return
-        source = functools.partial(self._asource, resolved, upstream, whole)
-        key = self._shares(resolved)
+        source = functools.partial(self._asource, traced, upstream, whole)
+        key = self._shares(traced.asked)
         kept = self._ashared.read(key, source) if key else source()
         async with aclosing(kept):
             async for one in kept:
                 yield one.chunk()
 
-    def _resolved(self, asked: Asked) -> Resolved | None:
+    def _traced(self, asked: Asked) -> Traced | None:
         try:
-            return self._sync.core.resolve(asked())
+            return asked()
         except Exception as error:  # noqa: BLE001 - a cache must not break the call it caches
             self._sync.troubled(ADAPTER, error)
             return None
@@ -112,12 +113,12 @@ class Streams:
 
     def _source(
         self,
-        resolved: Resolved,
+        traced: Traced,
         upstream: Callable[[], Iterator[ChatGenerationChunk]],
         whole: Whole,
     ) -> Generator[Kept, None, None]:
         keep = Keeper()
-        if (found := self._found(resolved)) is not None:
+        if (found := self._found(traced.asked)) is not None:
             for planned in play(*found, self._timing):
                 yield keep(planned.chunk())
             return
@@ -133,7 +134,8 @@ class Streams:
             self._dropped(Ending.TOO_LARGE)
         elif recording.kept:
             try:
-                self._sync.store(resolved, self._response(recording, whole))
+                reply = self._response(recording, whole)
+                self._sync.store(traced.asked, reply, sources=traced.sources, tags=traced.tags)
             except Unstorable as error:
                 self._sync.not_kept(str(error))
             except Exception as error:  # noqa: BLE001 - the answer is paid for and must arrive
@@ -141,12 +143,12 @@ class Streams:
 
     async def _asource(
         self,
-        resolved: Resolved,
+        traced: Traced,
         upstream: Callable[[], AsyncIterator[ChatGenerationChunk]],
         whole: Whole,
     ) -> AsyncGenerator[Kept, None]:
         keep = Keeper()
-        if (found := await self._afound(resolved)) is not None:
+        if (found := await self._afound(traced.asked)) is not None:
             async for planned in play_async(*found, self._timing):
                 yield keep(planned.chunk())
             return
@@ -163,7 +165,9 @@ class Streams:
         elif recording.kept:
             reply = functools.partial(self._response, recording, whole)
             try:
-                await self._async.store(resolved, reply)
+                await self._async.store(
+                    traced.asked, reply, sources=traced.sources, tags=traced.tags
+                )
             except Unstorable as error:
                 self._async.not_kept(str(error))
             except Exception as error:  # noqa: BLE001 - the answer is paid for and must arrive

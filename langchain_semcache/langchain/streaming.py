@@ -115,7 +115,7 @@ class _CachedStream(_Cached):
             return
         # The model is told of no manager: others may read along, and each tells its own.
         upstream = functools.partial(super()._stream, messages, stop, None, **kwargs)
-        asked = cache.deferred(*self._key(messages, stop, kwargs))
+        asked = cache.traced(*self._key(messages, stop, kwargs))
         with closing(cache.streams.read(asked, upstream, self._whole)) as chunks:
             for chunk in chunks:
                 # Like every model: whoever passes a manager wants it told here. LangChain's own
@@ -139,7 +139,7 @@ class _CachedAsyncStream(_Cached):
                 yield chunk
             return
         upstream = functools.partial(super()._astream, messages, stop, None, **kwargs)
-        asked = cache.deferred(*self._key(messages, stop, kwargs))
+        asked = cache.traced(*self._key(messages, stop, kwargs))
         async with aclosing(cache.streams.aread(asked, upstream, self._whole)) as chunks:
             async for chunk in chunks:
                 if run_manager is not None:

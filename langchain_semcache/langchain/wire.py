@@ -45,8 +45,13 @@ def model_parameters(model: object) -> dict[str, object]:
     return {"model_class": model.get("id"), **(_plain(fields) if isinstance(fields, dict) else {})}
 
 
+def is_chat(prompt: str) -> bool:
+    """Whether the prompt looks like a conversation in LangChain's JSON."""
+    return prompt.startswith('[{"lc"')
+
+
 def _messages(prompt: str) -> str | list[RawMessage]:
-    if not prompt.startswith('[{"lc"'):
+    if not is_chat(prompt):
         return prompt
     try:
         messages = json.loads(prompt)

@@ -8,6 +8,7 @@ from langchain_semcache.request.resolve import (
     tenant_digest,
     was_told,
     with_exact_history,
+    with_sources,
 )
 from langchain_semcache.request.settings import RequestSettings
 
@@ -23,4 +24,5 @@ __all__ = [
     "tenant_digest",
     "was_told",
     "with_exact_history",
+    "with_sources",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -96,6 +96,20 @@ def with_exact_history(query: Query) -> Query:
     """The query, to be compared with others of the very same chat only."""
     spoken = [text for turn in query.turns for text in turn]
     return replace(query, partition=digest("chat", query.partition, *spoken), turns=())
+
+
+def with_sources(query: Query, *, shown: Iterable[str], unseen: Iterable[str] = ()) -> Query:
+    """The query, to be compared by meaning with others over the very same documents only.
+
+    `shown` are the hashes of documents whose text is in the conversation, so that its fingerprint
+    tells them apart already. What is `unseen` there has to be the same of an identical request too.
+    """
+    known, told = sorted(set(shown)), sorted(set(unseen))
+    if not known and not told:
+        return query
+    partition = digest("sources", query.partition, *known, "", *told)
+    fingerprint = digest("told", query.fingerprint, *told) if told else query.fingerprint
+    return replace(query, partition=partition, fingerprint=fingerprint)
 
 
 @lru_cache(maxsize=1024)

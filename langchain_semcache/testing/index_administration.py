@@ -75,6 +75,54 @@ class AdministrationSuite(IndexSuite):
         assert index.remove(selection) == 0
         assert set(self.find(index, self.axis(0))) == everything - going - {"question 5"}
 
+    SOURCES: ClassVar[list[tuple[tuple[str, str], ...]]] = [
+        (),
+        (("faq.md", "1"),),
+        (("faq.md", "2"),),
+        # Another source has the digest that this one is asked for.
+        (("faq.md", "2"), ("terms.md", "1")),
+        (("terms.md", "2"), ("faq.md", "1")),
+        # Two pieces of one file.
+        (("faq.md", "1"), ("faq.md", "3")),
+        (("faq", "9"), ("faq.md\0", "9"), ("terms.md", "2")),
+    ]
+    CHANGES: ClassVar[list[tuple[str, tuple[str, ...], set[int]]]] = [
+        ("faq.md", ("1",), {2, 3, 5}),
+        ("faq.md", ("2",), {1, 4, 5}),
+        ("faq.md", ("1", "3"), {2, 3}),
+        ("faq.md", ("4", "1", "2", "3"), set()),
+        ("faq.md", ("4",), {1, 2, 3, 4, 5}),
+        ("faq.md", (), {1, 2, 3, 4, 5}),
+        ("faq.md", ("\ud800",), {1, 2, 3, 4, 5}),
+        ("terms.md", ("1",), {4, 6}),
+        ("terms.md", ("2",), {3}),
+        ("faq", ("1",), {6}),
+        ("none.md", ("1",), set()),
+        ("\ud800", ("1",), set()),
+    ]
+
+    @pytest.mark.parametrize(("source", "current", "numbers"), CHANGES)
+    def test_a_changed_source_takes_exactly_what_used_other_content_of_it(
+        self, index: EntryIndex, source: str, current: tuple[str, ...], numbers: set[int]
+    ) -> None:
+        for number, sources in enumerate(self.SOURCES):
+            index.put(make_entry(number, sources=sources), self.near(0, 0.5))
+        selection = Selection(source=source, current=current)
+        everything, going = self.left(index), {f"question {n}" for n in numbers}
+        assert {entry.question for entry in index.scan(selection)} == going
+        assert index.remove(selection, dry_run=True) == len(going)
+        assert index.remove(selection) == len(going)
+        assert self.left(index) == everything - going
+        assert index.remove(selection) == 0
+
+    def test_a_changed_source_is_one_condition_among_others(self, index: EntryIndex) -> None:
+        for number, tenant in enumerate(("tenant-a", "tenant-b")):
+            entry = make_entry(number, tenant=tenant, sources=(("faq.md", "1"),))
+            index.put(entry, self.axis(0))
+        selection = Selection(source="faq.md", current=("2",), tenant="tenant-b")
+        assert index.remove(selection) == 1
+        assert self.left(index) == {"question 0"}
+
     def test_a_removed_entry_is_gone_and_can_come_back(self, index: EntryIndex) -> None:
         index.put(make_entry(1), self.axis(0))
         index.remove(Selection(ids=(make_entry(1).id,)))

@@ -26,7 +26,9 @@ def data():
             model=f"model-{rng.integers(2)}",
             scope=f"scope-{rng.integers(5)}",
             tags=tuple(t for t in ("red", "blue", "green") if rng.random() < 0.4),
-            sources=tuple((s, "d") for s in ("faq", "terms") if rng.random() < 0.3),
+            sources=tuple(
+                (s, f"d{rng.integers(3)}") for s in ("faq", "terms", "faq") if rng.random() < 0.4
+            ),
             created_at=NOW + float(rng.uniform(0, 1000)),
             expires_at=None if rng.random() < 0.2 else NOW + float(rng.uniform(-500, 1000)),
         )
@@ -90,6 +92,9 @@ SELECTIONS = [
     Selection(source="faq", created_before=NOW + 500),
     Selection(expired_at=NOW + 100),
     Selection(expired_at=NOW + 100, created_before=NOW + 300, source="terms"),
+    Selection(source="faq", current=("d1",)),
+    Selection(source="faq", current=("d1", "d2"), tenant="tenant-2"),
+    Selection(source="terms", current=("d0", "none"), tags=("red",)),
     Selection(ids=tuple(make_entry(n).id for n in range(0, COUNT * 2, 7))),
 ]
 

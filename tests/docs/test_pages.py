@@ -162,7 +162,7 @@ def test_the_page_of_the_command_line_lists_every_command_once_and_no_other() ->
 
 def _rows(page: str) -> list[str]:
     text = (ROOT / "docs/reference" / page).read_text()
-    return re.findall(r"^\| `([\w.]+)` \|", text, re.MULTILINE)
+    return re.findall(r"^\| `(\w[\w.-]*)` \|", text, re.MULTILINE)
 
 
 def _settings(model: type[BaseModel], prefix: str = "") -> Iterator[str]:

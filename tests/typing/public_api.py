@@ -22,6 +22,8 @@ from langchain_semcache import (
     Stats,
     StoreResult,
     VerifierUnavailable,
+    content_hash,
+    resting_on,
 )
 from langchain_semcache.ports import Verifier
 from langchain_semcache.threshold import Summary
@@ -51,7 +53,11 @@ def the_blocking_cache() -> None:
         assert_type(cache.get_or_call(request, lambda: answer), Decision)
         assert_type(cache.report("an id", wrong=True), bool)
         assert_type(cache.invalidate(tags=("kb",), dry_run=True), int)
-        assert_type(cache.stats(), Stats)
+        assert_type(cache.source_changed("faq.md", content_hash("new")), int)
+        assert_type(cache.source_changed("faq.md", None, tenant="acme", dry_run=True), int)
+        cache.store(request, answer, sources=[("faq.md", "1"), ("faq.md", "2")])
+        with resting_on({"faq.md": "1"}, tags=["kb"]):
+            assert_type(cache.stats(), Stats)
 
 
 async def the_async_cache() -> None:
@@ -61,7 +67,8 @@ async def the_async_cache() -> None:
         assert_type(await cache.store(request, answer, tags=("kb",)), StoreResult)
         assert_type(await cache.explain(request), Decision)
         assert_type(await cache.report("an id", wrong=True), bool)
-        assert_type(await cache.invalidate(tenant="acme"), int)
+        assert_type(await cache.invalidate(tenant="acme", prompt="support@3"), int)
+        assert_type(await cache.source_changed("faq.md", ["a", "b"]), int)
         assert_type(await cache.stats(), Stats)
 
 

@@ -16,6 +16,7 @@ ROUTES = [
     ("GET", "/semcache/stats", None),
     ("POST", "/semcache/explain", {"model": "gpt-4o", "messages": []}),
     ("POST", "/semcache/invalidate", {"model": "none"}),
+    ("POST", "/semcache/source-changed", {"source": "none", "new_hash": None}),
     ("POST", "/semcache/flush", {"tenant": "none"}),
 ]
 
@@ -105,6 +106,35 @@ def test_invalidate_by_tag_and_by_source(ask, proxy):
     assert ask("Which river flows through Paris?").hit
 
 
+def test_a_changed_source_ends_what_was_made_of_its_old_content(ask, proxy):
+    """Of every tenant, or of one; answers from the new content stay."""
+    source = f"{ask.namespace}.md"
+    other = "Which river flows through Paris?"
+    ask(QUESTION, cache={"sources": {source: "sha256:old"}})
+    ask(QUESTION, key="bob", cache={"sources": {source: "sha256:old"}})
+    ask(other, cache={"sources": {source: "sha256:new"}})
+
+    def changed(**body):
+        return proxy.ask("/semcache/source-changed", {"source": source, **body})[1]
+
+    assert changed(new_hash=["sha256:new"], dry_run=True) == {"removed": 2, "dry_run": True}
+    assert changed(new_hash="sha256:new", tenant="key:hash-of-bob")["removed"] == 1
+    assert changed(new_hash="sha256:new") == {"removed": 1, "dry_run": False}
+    assert not ask(QUESTION, cache={"no-store": True}).hit
+    assert ask(other).hit
+    assert changed(new_hash=None)["removed"] == 1
+
+
+def test_invalidate_by_prompt(ask, proxy):
+    """The prompt that LiteLLM is told to fill in is a tag, by its name and by its version."""
+    prompt = f"prompt-{ask.namespace}"
+    ask(QUESTION, cache={"tags": [f"prompt:{prompt}", f"prompt:{prompt}@2"]})
+    assert proxy.ask("/semcache/invalidate", {"prompt": f"{prompt}@1"})[1]["removed"] == 0
+    counted = {"prompt": prompt, "tenant": "key:hash-of-alice", "dry_run": True}
+    assert proxy.ask("/semcache/invalidate", counted)[1]["removed"] == 1
+    assert proxy.ask("/semcache/invalidate", {"prompt": f"{prompt}@2"})[1]["removed"] == 1
+
+
 @pytest.mark.parametrize("wrong", [{"tags": "faq"}, {"tags": [1]}, {"sources": ["faq.md"]}])
 def test_an_answer_whose_tags_cannot_be_read_is_not_kept(ask, wrong):
     ask(QUESTION, cache=wrong)
@@ -117,6 +147,8 @@ def test_an_answer_whose_tags_cannot_be_read_is_not_kept(ask, wrong):
         ("/semcache/invalidate", {}, "older_than"),
         ("/semcache/invalidate", {"modle": "x"}, "modle"),
         ("/semcache/invalidate", {"older_than": -1}, "older_than"),
+        ("/semcache/source-changed", {"source": "faq.md"}, "new_hash"),
+        ("/semcache/source-changed", {"new_hash": None}, "source"),
         ("/semcache/flush", {}, "tenant"),
         ("/semcache/flush", {"tenant": ""}, "tenant"),
         ("/cache/delete", {}, "keys"),

@@ -245,3 +245,20 @@ def test_a_wrong_setting_is_one_line(given, named):
 def test_no_settings_are_the_usual_ones():
     for nothing in (None, {}):
         assert HookSettings.of(nothing).share is Share.END_USER
+
+
+@pytest.mark.parametrize(
+    ("call", "tags"),
+    [
+        ({"prompt_id": "support"}, ("prompt:support",)),
+        ({"prompt_id": "support", "prompt_version": 3}, ("prompt:support", "prompt:support@3")),
+        (
+            {"prompt_id": "support", "cache": {"tags": ["kb"]}},
+            ("kb", "prompt:support"),
+        ),
+        ({"prompt_version": 3}, ()),
+        ({"prompt_id": 7}, ()),
+    ],
+)
+def test_the_prompt_of_a_call_is_a_tag(call, tags):
+    assert read_controls(call, Mode.DEFAULT_ON).tags == tags

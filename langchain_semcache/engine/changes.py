@@ -1,0 +1,58 @@
+"""Which sources have changed lately, for answers that were under way when they did.
+
+A model that is asked with the old text of a document answers after that document was reported as
+changed. Without this its answer would be stored, and nothing would ever remove it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Final, TypeAlias
+
+from langchain_semcache.clock import Clock
+
+UNDER_WAY_SECONDS: Final = 600.0
+"""How long a change is remembered: clients of language models give up after ten minutes."""
+
+REMEMBERED: Final = 4_096
+"""Changes that are remembered; beyond that the oldest is forgotten."""
+
+_Where: TypeAlias = tuple[str, str | None, str]
+"""Namespace, digest of the tenant (None: every tenant), and name of the source."""
+
+
+class SourceChanges:
+    """The changes that were reported to this cache. Safe to share between threads."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._changes: OrderedDict[_Where, tuple[float, frozenset[str]]] = OrderedDict()
+
+    def note(
+        self, source: str, current: Iterable[str], *, namespace: str, tenant: str | None
+    ) -> None:
+        """The source has only these hashes from now on."""
+        where = (namespace, tenant, source)
+        with self._lock:
+            self._changes.pop(where, None)
+            self._changes[where] = (self._clock.monotonic(), frozenset(current))
+            if len(self._changes) > REMEMBERED:
+                self._changes.popitem(last=False)
+
+    def outdated(
+        self, sources: Iterable[tuple[str, str]], *, namespace: str, tenant: str
+    ) -> str | None:
+        """The first of these sources that has another hash by now."""
+        if not self._changes:
+            return None
+        since = self._clock.monotonic() - UNDER_WAY_SECONDS
+        with self._lock:
+            for name, digest in sources:
+                for whose in (None, tenant):
+                    noted = self._changes.get((namespace, whose, name))
+                    if noted is not None and noted[0] > since and digest not in noted[1]:
+                        return name
+        return None
