@@ -79,10 +79,10 @@ class _Plan:
         message = dict(choice["message"])
         content = message.get("content")
         if len(reply["choices"]) != 1 or not isinstance(content, str | None):
-            return cls(next(convert_to_streaming_response(reply)), [{}], [0.0])
+            return cls(_one_chunk(reply), [{}], [0.0])
         texts, makers = _texts(message)
         bare = {**reply, "choices": [{**choice, "message": message}]}
-        base = next(convert_to_streaming_response(bare))
+        base = _one_chunk(bare)
         parts = arrange(texts, None, settings.pace)
         times = due(texts, parts, None, settings.pace)
         begun: set[int] = set()
@@ -111,6 +111,22 @@ class _Plan:
         if not last and getattr(chunk, "usage", None) is not None:
             del chunk.usage
         return chunk
+
+
+def _one_chunk(reply: Reply) -> Any:
+    """The whole reply as one chunk. From 1.110 on LiteLLM makes several of it, of one choice: the
+    end and the usage come with the last."""
+    chunk, *others = convert_to_streaming_response(reply)
+    told = chunk.choices[0]
+    for other in others:
+        more = other.choices[0]
+        told.finish_reason = more.finish_reason or told.finish_reason
+        for name, value in more.delta:
+            if value is not None and getattr(told.delta, name, None) is None:
+                setattr(told.delta, name, value)
+        if (usage := getattr(other, "usage", None)) is not None:
+            chunk.usage = usage
+    return chunk
 
 
 def _calls(calls: list[Fields]) -> Any:
