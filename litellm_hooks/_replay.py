@@ -114,8 +114,10 @@ class _Plan:
 
 
 def _one_chunk(reply: Reply) -> Any:
-    """The whole reply as one chunk. From 1.110 on LiteLLM makes several of it, of one choice: the
-    end and the usage come with the last."""
+    """The whole reply as one chunk.
+
+    From 1.110 on LiteLLM makes several of it, of one choice: the end and the usage are in the last.
+    """
     chunk, *others = convert_to_streaming_response(reply)
     told = chunk.choices[0]
     for other in others:
