@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
@@ -34,6 +35,7 @@ def _not_bool(value: object) -> object:
 
 
 _USER = re.compile("//[^/@]*@")
+_ALMOST_URL = re.compile("https?:?/", re.IGNORECASE)
 
 Number = Annotated[float, BeforeValidator(_not_bool), Field(allow_inf_nan=False)]
 Seconds = Annotated[Number, Field(gt=0, le=600)]
@@ -217,6 +219,10 @@ class SemcacheConfig(_Settings):
             raise ValueError(f"{scheme}:// is no Qdrant server; use http:// or https://")
         if "\0" in location:
             raise ValueError("must not contain a null character")
+        if not found and _ALMOST_URL.match(location):
+            raise ValueError("is neither a directory nor a URL; a server's begins with http://")
+        if found and not _names_a_server(location):
+            raise ValueError("names no server; write http://HOST:PORT")
         return f"{scheme.lower()}://{rest}" if found else location
 
     @field_validator("namespace")
@@ -281,6 +287,14 @@ class SemcacheConfig(_Settings):
             raise ConfigurationError(_one_line(error, cls)) from error
 
 
+def _names_a_server(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:  # the port is no number or too large, or a bracket is open
+        return False
+
+
 def without_password(text: str) -> str:
     """The text, without what URLs in it say of users and passwords."""
     return _USER.sub("//***@", text)
@@ -296,7 +310,7 @@ def _one_line(error: ValidationError, config: type[BaseModel]) -> str:
         else:
             said = problem["msg"].removeprefix("Value error, ")
             problems.append(f"{name}: {said}" if name else said)
-    return "; ".join(problems)
+    return without_password("; ".join(problems))
 
 
 def _part(config: type[BaseModel], path: tuple[int | str, ...]) -> type[BaseModel]:

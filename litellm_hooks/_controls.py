@@ -1,7 +1,8 @@
 """What one call says about caching: `cache={"no-cache": True, "s-maxage": 60, …}`. Pure.
 
-LiteLLM itself acts on `no-cache` and `no-store`. A caller can make matching stricter and answers
-shorter-lived, never the other way round; what cannot be read counts as the strictest there is.
+LiteLLM itself acts on `no-cache` and `no-store` where they are `True`. A caller can make matching
+stricter and answers shorter-lived, never the other way round; what cannot be read counts as the
+strictest there is.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Controls:
 
     Attributes:
         used: Whether this call is cached at all.
+        reads, writes: Whether it may be answered from the cache, and its answer be kept.
         conditions: What it asks of a hit; None where it asks for nothing.
         ttl: Lifetime it wants for its answer; None where it does not say.
         namespace: A partition of its own choice, inside its tenant.
@@ -34,6 +36,8 @@ class Controls:
     """
 
     used: bool = True
+    reads: bool = True
+    writes: bool = True
     conditions: Conditions | None = None
     ttl: timedelta | None = None
     namespace: str = ""
@@ -47,6 +51,7 @@ def read_controls(kwargs: Mapping[str, object], mode: Mode) -> Controls:
     controls = said if isinstance(said, Mapping) else {}
     wanted = controls.get("use-cache") is True or mode is Mode.DEFAULT_ON
     unfit = any(kwargs.get(name) for name in _UNFIT)
+    streams = bool(kwargs.get("stream"))
     ttl = _seconds(controls["ttl"]) if controls.get("ttl") is not None else None
     tags, sources = controls.get("tags") or [], controls.get("sources") or {}
     if not _are_texts(tags, list) or not _are_texts(sources, dict):
@@ -54,12 +59,29 @@ def read_controls(kwargs: Mapping[str, object], mode: Mode) -> Controls:
         tags, sources, ttl = [], {}, timedelta(0)
     return Controls(
         used=wanted and not unfit and kwargs.get("caching") is not False,
+        # LiteLLM ends a stream once, however many answers are in it.
+        reads=not is_set(controls.get("no-cache")) and not (_several(kwargs) and streams),
+        writes=not is_set(controls.get("no-store")),
         conditions=_conditions(controls),
         ttl=ttl,
         namespace=str(controls.get("namespace") or ""),
         tags=(*tags, *_prompt(kwargs)),
         sources=sources,
     )
+
+
+def readable(kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The call with controls that LiteLLM can read, which fails over all but a mapping.
+
+    None when there is nothing to change. What cannot be read counts as the strictest.
+    """
+    if "cache" not in kwargs or isinstance(said := kwargs["cache"], dict):
+        return None
+    others = {name: value for name, value in kwargs.items() if name != "cache"}
+    if said is None or said is True:
+        return others
+    flags = [said] if said in ("no-cache", "no-store") else ["no-cache", "no-store"]
+    return {**others, "cache": dict.fromkeys(flags, True)}
 
 
 def lifetime(controls: Controls, longest: timedelta | None, *, trusted: bool) -> timedelta | None:
@@ -72,7 +94,7 @@ def lifetime(controls: Controls, longest: timedelta | None, *, trusted: bool) ->
 def _conditions(controls: Mapping[object, object]) -> Conditions | None:
     age = next((controls[name] for name in ("s-maxage", "s-max-age") if name in controls), None)
     alike, sure = controls.get("min-similarity"), controls.get("min-confidence")
-    exact = controls.get("exact") is True
+    exact = is_set(controls.get("exact"))
     if age is None and alike is None and sure is None and not exact:
         return None
     return Conditions(
@@ -81,6 +103,16 @@ def _conditions(controls: Mapping[object, object]) -> Conditions | None:
         min_confidence=_share(sure),
         exact=exact,
     )
+
+
+def _several(kwargs: Mapping[str, object]) -> bool:
+    wanted = kwargs.get("n")
+    return isinstance(wanted, int) and wanted > 1
+
+
+def is_set(flag: object) -> bool:
+    """Whether a flag is set: by everything that does not plainly say no."""
+    return flag not in (None, False, 0, "", "false", "False", "0", "no", "off")
 
 
 def _prompt(kwargs: Mapping[str, object]) -> tuple[str, ...]:

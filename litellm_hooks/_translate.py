@@ -108,6 +108,7 @@ def request_of(
         parameters["default_headers"] = headers
     beside: dict[str, object] = {
         "routing_tags": _tags(kwargs) if by_tags else None,
+        "team": _team_of_model(kwargs),
         "own_endpoint": _own_endpoint(kwargs),
         "namespace": namespace or None,
     }
@@ -126,10 +127,13 @@ def request_of(
     )
 
 
-def response_of(result: object, surface: str, choices: int = 1) -> Response:
+def response_of(
+    result: object, surface: str, choices: int = 1, *, logprobs: bool = False
+) -> Response:
     """A reply as data: a pydantic model of LiteLLM, or the JSON text of one.
 
-    `choices` is how many answers were asked for; of a stream of several LiteLLM makes one.
+    `choices` is how many answers were asked for, and `logprobs` whether with log probabilities: of
+    a stream of several LiteLLM makes one, and it leaves the probabilities of a stream out.
 
     Raises:
         Unstorable: It is no complete reply of this API.
@@ -145,6 +149,9 @@ def response_of(result: object, surface: str, choices: int = 1) -> Response:
         return _responses_reply(body)
     if len(_several(body.get("choices"))) != choices:
         raise Unstorable(f"the reply has not the {choices} choices that were asked for")
+    told = [one.get("logprobs") for one in _several(body["choices"]) if isinstance(one, dict)]
+    if logprobs and not all(told):
+        raise Unstorable("the reply has not the log probabilities that were asked for")
     return _chat_reply(body)
 
 
@@ -234,6 +241,16 @@ def _model_group(kwargs: Mapping[str, object]) -> str:
     return ""
 
 
+def _team_of_model(kwargs: Mapping[str, object]) -> str | None:
+    """The team that owns the deployment: teams may give the same public name to other models."""
+    for place in METADATA:
+        held = kwargs.get(place)
+        deployment = held.get("model_info") if isinstance(held, Mapping) else None
+        if isinstance(deployment, Mapping) and deployment.get("team_id"):
+            return str(deployment["team_id"])
+    return None
+
+
 def _own_endpoint(kwargs: Mapping[str, object]) -> str | None:
     """A digest of the endpoint that a client of the proxy brought along, where that is allowed."""
     asked = kwargs.get("proxy_server_request")
@@ -298,7 +315,12 @@ def _chat_reply(body: dict[str, JSON]) -> Response:
     )
 
 
+_ECHOED = frozenset({"metadata", "user", "safety_identifier", "prompt_cache_key"})
+"""What a provider says back of one call: it belongs to its caller, and not to the answer."""
+
+
 def _responses_reply(body: dict[str, JSON]) -> Response:
+    body = {name: value for name, value in body.items() if name not in _ECHOED}
     output = body.get("output")
     if not isinstance(output, list) or not output:
         raise Unstorable("the reply has no output")

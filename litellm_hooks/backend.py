@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 
 from langchain_semcache.client import AsyncSemcache, Semcache
 from langchain_semcache.errors import CorruptEntry, MissingExtra
-from langchain_semcache.records import Decision, Request
+from langchain_semcache.records import Decision, Request, Response
 from langchain_semcache.request import Resolved
-from langchain_semcache.tenancy import current_tenant
+from langchain_semcache.tenancy import current_tenant, tenants_are_named
 from litellm_hooks._controls import Controls, lifetime, read_controls
 from litellm_hooks._identity import FACTS, METADATA, SIMILARITY, noted_tenant
 from litellm_hooks._translate import (
@@ -107,7 +107,7 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         """The stored reply to this call, as LiteLLM reads it, or None; of a stream, the stream."""
         try:
             controls = self._controls(kwargs)
-            if not controls.used:
+            if not controls.used or not controls.reads:
                 return None
             decision = self._sync.lookup(
                 self._asked(kwargs, controls), conditions=controls.conditions
@@ -128,7 +128,7 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         """See `get_cache`."""
         try:
             controls = self._controls(kwargs)
-            if not controls.used:
+            if not controls.used or not controls.reads:
                 return None
             decision = await self._async.lookup(
                 self._asked(kwargs, controls), conditions=controls.conditions
@@ -150,7 +150,7 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
             if self._keeps(kwargs, controls):
                 self._sync.store(
                     self._answered(kwargs, controls),
-                    response_of(result, surface_of(kwargs), choices_of(kwargs)),
+                    self._reply(result, kwargs)(),
                     ttl=self._lifetime(controls),
                     tags=controls.tags,
                     sources=controls.sources,
@@ -169,7 +169,7 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
             if self._keeps(kwargs, controls):
                 await self._async.store(
                     self._answered(kwargs, controls),
-                    functools.partial(response_of, result, surface_of(kwargs), choices_of(kwargs)),
+                    self._reply(result, kwargs),
                     ttl=self._lifetime(controls),
                     tags=controls.tags,
                     sources=controls.sources,
@@ -247,9 +247,16 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
 
         Its conversation may have been changed since, and a stream is stored by whoever reads it to
         its end, perhaps outside the block that named the tenant.
+
+        Raises:
+            Unstorable: Whose stream it is nobody noted: LiteLLM does not ask its cache where the
+                caller wants none of it (`no-cache`), and only so many calls are remembered.
         """
         kwargs = {**kwargs, **_metadata(kwargs)}
         caller, known = self._caller(kwargs), self._calls.answered(kwargs)
+        certain = self._authenticated or not kwargs.get("stream") or not tenants_are_named()
+        if known is None and not certain:
+            raise Unstorable("whose stream this is was not noted when it began")
         return lambda: known or self._resolved(kwargs, controls, caller)
 
     def _caller(self, kwargs: Kwargs) -> Caller:
@@ -285,13 +292,19 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         clock = self._sync.core.workplace.clock.monotonic
         return replay(reply, kwargs, self._settings.cache.streams, clock)
 
+    def _reply(self, result: object, kwargs: Kwargs) -> Callable[[], Response]:
+        """Reads the reply to a call; it may be large, and is read where that may take time."""
+        wanted, surface = choices_of(kwargs), surface_of(kwargs)
+        logprobs = bool(kwargs.get("logprobs"))
+        return functools.partial(response_of, result, surface, wanted, logprobs=logprobs)
+
     def _keeps(self, kwargs: Kwargs, controls: Controls) -> bool:
         """Whether the reply that LiteLLM hands over is to be stored.
 
         Raises:
             Unstorable: It is not whole.
         """
-        if not controls.used or not self._calls.stores_first(kwargs):
+        if not (controls.used and controls.writes) or not self._calls.stores_first(kwargs):
             return False
         if broke_off(kwargs):
             raise Unstorable("the stream broke off")

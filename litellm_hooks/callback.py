@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from langchain_semcache.errors import MissingExtra
+from litellm_hooks._controls import readable
 
 try:
     from litellm.integrations.custom_logger import CustomLogger
@@ -15,15 +16,8 @@ Data: TypeAlias = dict[str, Any]
 
 
 class SemcacheCallback(CustomLogger):  # type: ignore[misc]
-    """Makes `cache=None` mean what it says; LiteLLM itself fails over it."""
+    """Makes `cache=None`, `cache=False` and the like mean what they say; LiteLLM would fail."""
 
     async def async_pre_call_deployment_hook(self, kwargs: Data, call_type: Any) -> Data | None:
         """Before any asynchronous call."""
-        return without_null(kwargs)
-
-
-def without_null(kwargs: Data) -> Data | None:
-    """The call without `cache=None`; None when there is nothing to change."""
-    if "cache" in kwargs and kwargs["cache"] is None:
-        return {name: value for name, value in kwargs.items() if name != "cache"}
-    return None
+        return readable(kwargs)

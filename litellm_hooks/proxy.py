@@ -10,9 +10,10 @@ from langchain_semcache.client import Semcache
 from langchain_semcache.clock import SystemClock
 from langchain_semcache.config import without_password
 from langchain_semcache.errors import ConfigurationError, MissingExtra, StoreLocked
+from litellm_hooks._controls import readable
 from litellm_hooks._identity import FACTS, METADATA, note, tenant_of
 from litellm_hooks.backend import SemcacheBackend
-from litellm_hooks.callback import Data, SemcacheCallback, without_null
+from litellm_hooks.callback import Data, SemcacheCallback
 from litellm_hooks.settings import HookSettings
 
 try:
@@ -67,7 +68,7 @@ class ProxyHandler(SemcacheCallback):
         # Several models in one call answer at once, under one name: nobody could tell whose it is.
         several = "," in str(data.get("model"))
         note(data, "" if several else tenant_of(user_api_key_dict, self.settings.share))
-        return without_null(data)
+        return readable(data)
 
     async def async_post_call_response_headers_hook(
         self, data: Data, user_api_key_dict: Any, response: object, **more: Any
@@ -136,6 +137,10 @@ def handler() -> ProxyHandler:
         except ConfigurationError as error:
             _log.critical("semcache: %s", error)
             raise
+        except Exception as error:
+            told = f"{type(error).__name__}: {without_password(str(error))}"
+            _log.critical("semcache: the cache cannot be opened: %s", told)
+            raise ConfigurationError(f"the cache cannot be opened: {told}") from error
         _handlers.append(made)
         _mount(made)
     return _handlers[0]

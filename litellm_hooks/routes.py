@@ -56,7 +56,7 @@ class Which(_Body):
     prompt: str | None = None
     model: str | None = None
     tenant: str | None = None
-    older_than: float | None = Field(None, ge=0)
+    older_than: float | None = Field(None, ge=0, le=1e10)
     dry_run: bool = False
 
 
@@ -205,7 +205,8 @@ def _invalidate(handler: ProxyHandler) -> Endpoint:
     async def invalidate(which: Which) -> dict[str, Any]:
         """Remove what matches; how many entries that were, or would be."""
         chosen = which.model_dump()
-        if not any(value for name, value in chosen.items() if name != "dry_run"):
+        named = [value for name, value in chosen.items() if name not in ("tags", "dry_run")]
+        if not which.tags and all(value is None for value in named):
             raise HTTPException(
                 400,
                 detail="name at least one of tags, source, prompt, model, tenant, older_than",

@@ -56,8 +56,10 @@ class HookSettings:
         if settings is None:
             settings = {}
         if not isinstance(settings, Mapping) or not all(isinstance(name, str) for name in settings):
+            # Not shown: it may be a URL with a password.
             raise ConfigurationError(
-                f"callback_settings.semcache must be a mapping of settings, not {settings!r}"
+                "callback_settings.semcache must be a mapping of settings, such as "
+                f"{{location: ./.semcache}}, not {type(settings).__name__}"
             )
         given = dict(settings)
         share = one_of(Share, given.pop("share", Share.END_USER), "share")

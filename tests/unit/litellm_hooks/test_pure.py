@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from langchain_semcache import Conditions, ConfigurationError, Decision, Response
 from langchain_semcache.errors import CorruptEntry
-from litellm_hooks._controls import lifetime, read_controls
+from litellm_hooks._controls import lifetime, read_controls, readable
 from litellm_hooks._identity import CLAIMED, TENANT, Noted, note, noted_tenant, tenant_of
 from litellm_hooks._translate import (
     CHAT,
@@ -262,3 +262,107 @@ def test_no_settings_are_the_usual_ones():
 )
 def test_the_prompt_of_a_call_is_a_tag(call, tags):
     assert read_controls(call, Mode.DEFAULT_ON).tags == tags
+
+
+@pytest.mark.parametrize("flag", [True, 1, "true", "yes", "on", [0], {"a": 1}])
+def test_a_flag_is_set_by_whatever_does_not_plainly_say_no(flag):
+    read = read_controls(
+        {"cache": {"no-cache": flag, "no-store": flag, "exact": flag}}, Mode.DEFAULT_ON
+    )
+    assert (read.reads, read.writes) == (False, False)
+    assert read.conditions == Conditions(exact=True)
+
+
+@pytest.mark.parametrize("flag", [False, None, 0, "", "false", "off"])
+def test_a_flag_that_says_no_is_not_set(flag):
+    read = read_controls(
+        {"cache": {"no-cache": flag, "no-store": flag, "exact": flag}}, Mode.DEFAULT_ON
+    )
+    assert (read.reads, read.writes, read.conditions) == (True, True, None)
+
+
+@pytest.mark.parametrize(
+    ("said", "controls"),
+    [
+        (None, None),
+        (True, None),
+        (False, {"no-cache": True, "no-store": True}),
+        ("no-cache", {"no-cache": True}),
+        ("no-store", {"no-store": True}),
+        ("what?", {"no-cache": True, "no-store": True}),
+        ([], {"no-cache": True, "no-store": True}),
+        (7, {"no-cache": True, "no-store": True}),
+    ],
+)
+def test_controls_that_are_no_mapping_become_one(said, controls):
+    changed = readable({"model": "m", "cache": said})
+    assert changed == {"model": "m"} | ({"cache": controls} if controls else {})
+
+
+def test_controls_that_litellm_can_read_stay():
+    assert readable({"model": "m"}) is None
+    assert readable({"model": "m", "cache": {"ttl": 3}}) is None
+
+
+@pytest.mark.parametrize(
+    ("n", "stream", "reads"), [(2, True, False), (2, False, True), (1, True, True)]
+)
+def test_a_stream_of_several_answers_is_not_read_from_the_cache(n, stream, reads):
+    """LiteLLM ends a replayed stream once: the other answers in it would never end."""
+    assert read_controls({"n": n, "stream": stream}, Mode.DEFAULT_ON).reads is reads
+
+
+def test_a_reply_without_the_log_probabilities_that_were_asked_for_is_not_stored():
+    choice = {"index": 0, "message": {"content": "Paris"}, "finish_reason": "stop"}
+    written = json.dumps({"choices": [choice]})
+    assert response_of(written, CHAT).text == "Paris"
+    with pytest.raises(Unstorable, match="log probabilities"):
+        response_of(written, CHAT, logprobs=True)
+    told = json.dumps({"choices": [{**choice, "logprobs": {"content": [{"token": "Paris"}]}}]})
+    assert response_of(told, CHAT, logprobs=True).text == "Paris"
+
+
+def test_what_a_provider_says_back_of_one_call_is_not_stored():
+    output = [{"type": "message", "content": [{"type": "output_text", "text": "Paris"}]}]
+    body = {
+        "id": "r",
+        "status": "completed",
+        "output": output,
+        "model": "gpt-4o",
+        "metadata": {"who": "alice"},
+        "user": "alice",
+        "safety_identifier": "a",
+    }
+    stored = response_of(json.dumps(body), RESPONSES).body
+    assert isinstance(stored, dict)
+    assert "alice" not in json.dumps(stored)
+    assert stored["output"] == output
+
+
+def test_teams_that_give_one_name_to_two_models_share_nothing():
+    def of(team):
+        deployment = {"id": team or "d", "team_id": team}
+        call = {
+            "model": f"openai/of-{team}",
+            "messages": [{"role": "user", "content": "Who are you?"}],
+            "metadata": {"model_group": "assistant", "model_info": deployment},
+        }
+        caller = Caller(tenant="organization:o", authenticated=True)
+        return request_of(call, caller, owned=lambda _: False, namespace="", by_tags=False)
+
+    assert of("t1").parameters != of("t2").parameters
+    assert of("t1").parameters == of("t1").parameters
+    assert of(None).parameters != of("t1").parameters
+
+
+@pytest.mark.parametrize("wrong", ["http://user:s3cr3t@host:1", ["http://user:s3cr3t@host:1"]])
+def test_settings_that_are_no_mapping_are_not_shown(wrong):
+    with pytest.raises(ConfigurationError, match="must be a mapping") as raised:
+        HookSettings.of(wrong)
+    assert "s3cr3t" not in str(raised.value)
+
+
+def test_a_url_in_place_of_a_name_hides_its_password():
+    with pytest.raises(ConfigurationError, match="is not a setting") as raised:
+        HookSettings.of({"http://user:s3cr3t@host:1": None})
+    assert "s3cr3t" not in str(raised.value)
