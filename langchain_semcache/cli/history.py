@@ -40,6 +40,7 @@ def history(
                 "previous_at": past.previous_at,
                 "previous": past.previous.text if past.previous else None,
                 "current": past.current.text,
+                "words_alike": past.words_alike,
             }
         )
         return
@@ -58,6 +59,7 @@ def _show(entry: Entry, past: Past) -> None:
     if past.previous is None:
         out.print("The answer before is not kept: too little of it is left in this one.")
         return
+    out.print(f"alike in the first {past.words_alike:,} words")
     lines = difflib.unified_diff(
         past.previous.text.splitlines(), past.current.text.splitlines(), lineterm="", n=1
     )

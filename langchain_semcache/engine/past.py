@@ -11,6 +11,7 @@ from langchain_semcache.errors import CorruptEntry
 from langchain_semcache.records import Entry, Reason, Response
 from langchain_semcache.responses import Change, history_of
 from langchain_semcache.responses.codec import from_raw
+from langchain_semcache.streaming import Trail, common_prefix, words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,13 @@ class Past:
     changes: tuple[Change, ...] = ()
     previous: Response | None = None
     previous_at: float | None = None
+
+    @property
+    def words_alike(self) -> int | None:
+        """With how many of the same words both answers begin; None without an answer before."""
+        if self.previous is None:
+            return None
+        return common_prefix(Trail(words(self.previous.text)), Trail(words(self.current.text)))
 
 
 def past(entry: Entry, policy: Policy) -> Flow[Past | Failure]:

@@ -52,10 +52,12 @@ def test_history_shows_what_changed(semcache, shared) -> None:
     assert "-The plan costs 12 euros." in shown
     assert "+The plan costs 14 euros." in shown
     assert "different" in shown
+    assert "alike in the first 3 words" in shown
     told = json.loads(semcache("history", *shared, entry["id"], "--json").stdout)
     assert told["previous"].startswith("The plan costs 12")
     assert told["current"].startswith("The plan costs 14")
     assert 0 < told["changes"][0]["share"] < 1
+    assert told["words_alike"] == 3
 
 
 def test_an_answer_that_was_never_replaced_has_no_history(semcache, at, ids) -> None:
