@@ -295,7 +295,8 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
     def _reply(self, result: object, kwargs: Kwargs) -> Callable[[], Response]:
         """Reads the reply to a call; it may be large, and is read where that may take time."""
         wanted, surface = choices_of(kwargs), surface_of(kwargs)
-        logprobs = bool(kwargs.get("logprobs"))
+        # A provider may have none to give; of a stream LiteLLM leaves them out by itself.
+        logprobs = bool(kwargs.get("logprobs") and kwargs.get("stream"))
         return functools.partial(response_of, result, surface, wanted, logprobs=logprobs)
 
     def _keeps(self, kwargs: Kwargs, controls: Controls) -> bool:
