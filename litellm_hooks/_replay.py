@@ -41,6 +41,9 @@ class Replay(CustomStreamWrapper):  # type: ignore[misc]
     def __contains__(self, item: object) -> bool:
         return False
 
+    def raise_on_model_repetition(self) -> None:
+        """Nothing: an answer that repeats itself is no model that has lost its way."""
+
 
 def replayed(
     reply: Reply, kwargs: Mapping[str, Any], settings: StreamSettings, clock: Callable[[], float]

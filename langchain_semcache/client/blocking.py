@@ -265,8 +265,8 @@ class Semcache(Client):
     def clear(self) -> int:
         """Remove every entry of this namespace, and nothing else; how many that were.
 
-        What the answers shared goes with them, or an hour later where it was written lately;
-        `compact` with a grace of 0 removes it at once.
+        What the answers shared goes with them; where it was written within the last hour, with a
+        later sweep. `compact` with a grace of 0 removes it at once.
         """
         selection = Selection(namespace=self.config.namespace)
         count = self._remove(selection)

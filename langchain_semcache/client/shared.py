@@ -232,7 +232,9 @@ class Client:
 
     def _compact(self, grace: timedelta | float, *, dry_run: bool) -> Compaction:
         """Sweep all namespaces of the store; see `compaction.compact`."""
-        kept_for = checked_ttl(grace, name="grace") or timedelta(0)
+        kept_for = checked_ttl(grace, name="grace")
+        if kept_for is None:
+            raise ConfigurationError("grace must be a duration; 0 removes all that is not needed")
         done = compaction.compact(
             self._core.workplace.index,
             now=self._core.workplace.clock.now(),

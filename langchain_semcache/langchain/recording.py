@@ -6,6 +6,7 @@ import asyncio
 import functools
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, closing, contextmanager
+from contextvars import copy_context
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -66,6 +67,8 @@ class Streams:
     ) -> Generator[ChatGenerationChunk, None, None]:
         """The stored answer as a stream, else that of the model, asked once for identical calls.
 
+        Each caller looks for itself: a replay under way may be of an answer that is gone by now.
+
         Args:
             asked: Makes the request, with what its answer rests on.
             upstream: Asks the model.
@@ -75,9 +78,13 @@ class Streams:
         if traced is None:
             yield from upstream()
             return
+        if (found := self._found(traced.asked)) is not None:
+            for planned in play(*found, self._timing):
+                yield planned.chunk()
+            return
         source = functools.partial(self._source, traced, upstream, whole)
         key = self._shares(traced.asked)
-        kept = self._shared.read(key, source) if key else source()
+        kept = self._shared.read(key, lambda: _in_one_context(source)) if key else source()
         with closing(kept):
             for one in kept:
                 yield one.chunk()
@@ -90,6 +97,10 @@ class Streams:
         if traced is None:
             async for chunk in upstream():
                 yield chunk
+            return
+        if (found := await self._afound(traced.asked)) is not None:
+            async for planned in play_async(*found, self._timing):
+                yield planned.chunk()
             return
         source = functools.partial(self._asource, traced, upstream, whole)
         key = self._shares(traced.asked)
@@ -118,10 +129,6 @@ class Streams:
         whole: Whole,
     ) -> Generator[Kept, None, None]:
         keep = Keeper()
-        if (found := self._found(traced.asked)) is not None:
-            for planned in play(*found, self._timing):
-                yield keep(planned.chunk())
-            return
         recording = _Recording(self._recorder())
         try:
             with _closing(upstream()) as chunks:
@@ -148,10 +155,6 @@ class Streams:
         whole: Whole,
     ) -> AsyncGenerator[Kept, None]:
         keep = Keeper()
-        if (found := await self._afound(traced.asked)) is not None:
-            async for planned in play_async(*found, self._timing):
-                yield keep(planned.chunk())
-            return
         recording = _Recording(self._recorder())
         try:
             async with _aclosing(upstream()) as chunks:
@@ -223,6 +226,26 @@ class Streams:
         else:
             reason, detail = Reason.INCOMPLETE_REPLY, f"the stream was {ending.value}"
         self._sync.not_kept(detail, reason)
+
+
+def _in_one_context(
+    source: Callable[[], Generator[Kept, None, None]],
+) -> Generator[Kept, None, None]:
+    """What the source yields, as if one thread read it: a shared one is brought by several.
+
+    A model may set a context variable at its beginning and reset it at its end.
+    """
+    context = copy_context()
+    chunks = context.run(source)
+    try:
+        while True:
+            try:
+                one = context.run(next, chunks)
+            except StopIteration:
+                return
+            yield one
+    finally:
+        context.run(chunks.close)
 
 
 class _Recording:

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -474,3 +475,59 @@ async def test_a_cache_that_breaks_lets_streams_pass(
     for colour in ("sync", "async"):
         assert _sum(await _read(model, colour)).content == "one two"
     assert model.calls == 2
+
+
+@pytest.mark.parametrize("lets_go", ["clear", "report", "invalidate"])
+async def test_who_reads_a_replay_slowly_keeps_no_answer_alive(make_cache, lets_go):
+    """Each caller looks for itself: what was removed is not read along either."""
+    cache = make_cache()
+    model = StreamingModel()
+    cached = cached_streams(model, cache)
+    old = "".join(chunk.content for chunk in cached.stream(QUESTION))
+    slow, later = cached.stream(QUESTION), cached.astream(QUESTION)
+    next(slow)
+    await anext(later)
+    (entry,) = cache.semcache.entries()
+    if lets_go == "clear":
+        cache.clear()
+    elif lets_go == "report":
+        cache.semcache.report(entry.id, wrong=True)
+    else:
+        cache.semcache.invalidate(model=entry.model)
+    calls = model.calls
+    fresh = "".join([chunk.content async for chunk in cached.astream(QUESTION)])
+    assert model.calls == calls + 1
+    cache.clear()
+    assert "".join(chunk.content for chunk in cached.stream(QUESTION)) != old
+    assert fresh != old
+    slow.close()
+    await later.aclose()
+
+
+def test_a_shared_stream_may_set_a_variable_and_reset_it(make_cache):
+    """Several threads bring its chunks; to the model it is as if one did."""
+    current: ContextVar[str] = ContextVar("current", default="")
+
+    class Careful(Chunks):
+        def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
+            token = current.set("inside")
+            try:
+                for chunk in super()._stream(*args, **kwargs):
+                    assert current.get() == "inside"
+                    yield chunk
+            finally:
+                current.reset(token)
+
+    model = Careful().streams(*[{"content": f"{n} "} for n in range(30)], {"content": "", **END})
+    cached = cached_streams(model, make_cache())
+    leader = cached.stream(QUESTION)
+    first = next(leader).content
+    with ThreadPoolExecutor(3) as pool:
+        others = [
+            pool.submit(lambda: "".join(c.content for c in cached.stream(QUESTION)))
+            for _ in range(3)
+        ]
+        texts = [other.result(20) for other in others]
+    assert [first + "".join(c.content for c in leader)] * 3 == texts
+    assert model.calls == 1
+    assert current.get() == ""

@@ -25,6 +25,8 @@ REPLIES = {
     "text and a call": Reply("Let me look.", "tool_calls", (("look", '{"city": "Rome"}'),)),
     "reasoning": Reply("so it is", reasoning="let me see about that"),
     "long": Reply(LONG),
+    # LiteLLM takes equal chunks in a row for a model that has lost its way.
+    "repeated": Reply("word " * 20_000),
 }
 
 
