@@ -25,8 +25,6 @@ REPLIES = {
     "text and a call": Reply("Let me look.", "tool_calls", (("look", '{"city": "Rome"}'),)),
     "reasoning": Reply("so it is", reasoning="let me see about that"),
     "long": Reply(LONG),
-    # LiteLLM takes equal chunks in a row for a model that has lost its way.
-    "repeated": Reply("word " * 20_000),
 }
 
 
@@ -158,3 +156,21 @@ def test_only_a_whole_stream_is_kept(upstream, reason, again):
     before = upstream.calls
     _chunks(upstream.url, question, "async")
     assert upstream.calls - before == again
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("colour", ["sync", "async"])
+def test_an_answer_that_repeats_itself_is_replayed(upstream, colour):
+    """LiteLLM takes equal chunks in a row for a model that has lost its way."""
+    question, text = f"Say it often, {colour}.", "word " * 20_000
+    upstream.says[question] = Reply(text)
+    litellm.completion(
+        model="openai/gpt-4o",
+        api_key="sk-1",
+        api_base=upstream.url,
+        messages=[{"role": "user", "content": question}],
+    )
+    calls = upstream.calls
+    chunks = _chunks(upstream.url, question, colour)
+    assert "".join(one.choices[0].delta.content or "" for one in chunks if one.choices) == text
+    assert upstream.calls == calls
