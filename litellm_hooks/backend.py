@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from threading import Lock
 from typing import Any, TypeAlias
 
 from langchain_semcache.client import AsyncSemcache, Semcache
 from langchain_semcache.errors import CorruptEntry, MissingExtra
 from langchain_semcache.records import Decision, Request, Response
 from langchain_semcache.request import Resolved
-from langchain_semcache.tenancy import current_tenant, tenants_are_named
+from langchain_semcache.tenancy import current_tenant
+from litellm_hooks._calls import Begun, Calls
 from litellm_hooks._controls import Controls, lifetime, read_controls
 from litellm_hooks._identity import FACTS, METADATA, SIMILARITY, noted_tenant
 from litellm_hooks._translate import (
@@ -50,9 +49,6 @@ CHAT_CALLS = ("completion", "acompletion")
 RESPONSES_CALLS = ("responses", "aresponses")
 """What is cached. Embeddings and text completions pass through."""
 
-UNDER_WAY = 256
-"""Calls between their lookup and their store that are remembered; more are read a second time."""
-
 Kwargs: TypeAlias = dict[str, Any]
 
 
@@ -81,7 +77,7 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         self._async = AsyncSemcache(cache.core)
         self._settings = settings
         self._authenticated = authenticated
-        self._calls = _Calls()
+        self._calls = Calls()
         self.by_tags = False
         """Whether tags choose among the deployments of a model; the proxy's hook keeps it true."""
         watch()
@@ -149,7 +145,7 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
             controls = self._controls(kwargs)
             if self._keeps(kwargs, controls):
                 self._sync.store(
-                    self._answered(kwargs, controls),
+                    self._answered(kwargs, controls, at_once=_at_once(kwargs)),
                     self._reply(result, kwargs)(),
                     ttl=self._lifetime(controls),
                     tags=controls.tags,
@@ -193,6 +189,14 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
     def should_use_cache(self, **kwargs: Any) -> bool:
         """Whether this call says that it is cached."""
         return self._controls(kwargs).used
+
+    def began(self, kwargs: Kwargs, name: str) -> None:
+        """Note whose call this is of the LiteLLM function `name`, in the context of its caller."""
+        try:
+            if name in self.supported_call_types and self._controls(kwargs).used:
+                self._calls.began(kwargs, current_tenant())
+        except Exception as error:  # noqa: BLE001 - LiteLLM would fail the call over it
+            self._sync.troubled(ADAPTER, error)
 
     async def explain(self, call: Kwargs, tenant: str) -> Decision:
         """What would be decided on this call of this tenant; serves and changes nothing."""
@@ -242,22 +246,29 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
 
         return identity
 
-    def _answered(self, kwargs: Kwargs, controls: Controls) -> Callable[[], Resolved]:
-        """The same for a call that is over, as it was when it was looked up.
+    def _answered(
+        self, kwargs: Kwargs, controls: Controls, *, at_once: bool = False
+    ) -> Callable[[], Resolved]:
+        """The same for a call that is over, as it was when it began.
 
         Its conversation may have been changed since, and a stream is stored by whoever reads it to
-        its end, perhaps outside the block that named the tenant.
+        its end, perhaps outside the block that named the tenant. `at_once` says that the caller is
+        still waiting: nothing has changed then.
 
         Raises:
-            Unstorable: Whose stream it is nobody noted: LiteLLM does not ask its cache where the
-                caller wants none of it (`no-cache`), and only so many calls are remembered.
+            Unstorable: In a program, who asked was not noted: only so many calls are remembered.
         """
         kwargs = {**kwargs, **_metadata(kwargs)}
         caller, known = self._caller(kwargs), self._calls.answered(kwargs)
-        certain = self._authenticated or not kwargs.get("stream") or not tenants_are_named()
-        if known is None and not certain:
-            raise Unstorable("whose stream this is was not noted when it began")
-        return lambda: known or self._resolved(kwargs, controls, caller)
+        if isinstance(known, Begun):
+            kwargs = known.call(kwargs)
+            if not self._authenticated:
+                caller = replace(caller, tenant=known.tenant)
+        elif known is not None:
+            return lambda: known
+        elif not (at_once or self._authenticated):
+            raise Unstorable("who asked was not noted when the call began")
+        return lambda: self._resolved(kwargs, controls, caller)
 
     def _caller(self, kwargs: Kwargs) -> Caller:
         tenant = noted_tenant(kwargs) if self._authenticated else current_tenant()
@@ -321,56 +332,13 @@ class _NoBackend(BaseCache):  # type: ignore[misc]
         """Nothing: embeddings are not cached here."""
 
 
-class _Calls:
-    """Calls under way: the identities that were looked up, and who has stored already.
-
-    A call is known by its id and by the very object that holds its conversation: clients choose
-    ids, and one that used an id twice must not store an answer under the other question.
-    """
-
-    def __init__(self) -> None:
-        self._asked: OrderedDict[_Call, tuple[object, Resolved]] = OrderedDict()
-        self._stored: OrderedDict[_Call, None] = OrderedDict()
-        self._lock = Lock()
-
-    def asked(self, kwargs: Mapping[str, object], resolved: Resolved) -> None:
-        """Remember the identity of a call until it is stored."""
-        call, conversation = _call(kwargs)
-        with self._lock:
-            # The conversation is held, so that its address belongs to nothing else meanwhile.
-            self._asked[call] = (conversation, resolved)
-            self._stored.pop(call, None)
-            if len(self._asked) > UNDER_WAY:
-                self._asked.popitem(last=False)
-
-    def answered(self, kwargs: Mapping[str, object]) -> Resolved | None:
-        """The identity of a call that is over, if it was looked up."""
-        with self._lock:
-            held = self._asked.pop(_call(kwargs)[0], None)
-        return None if held is None else held[1]
-
-    def stores_first(self, kwargs: Mapping[str, object]) -> bool:
-        """Whether this call has not stored before: LiteLLM hands some streams over twice."""
-        call, _ = _call(kwargs)
-        with self._lock:
-            if call in self._stored:
-                return False
-            self._stored[call] = None
-            if len(self._stored) > UNDER_WAY:
-                self._stored.popitem(last=False)
-            return True
-
-
-_Call: TypeAlias = tuple[object, int]
-
-
-def _call(kwargs: Mapping[str, object]) -> tuple[_Call, object]:
-    conversation = kwargs.get("messages", kwargs.get("input"))
-    return (kwargs.get("litellm_call_id"), id(conversation)), conversation
-
-
 def _metadata(kwargs: Mapping[str, Any]) -> Kwargs:
     return {place: dict(kwargs[place]) for place in METADATA if isinstance(kwargs.get(place), dict)}
+
+
+def _at_once(kwargs: Mapping[str, object]) -> bool:
+    """Whether a synchronous call is not over yet; streams go without LiteLLM's logging object."""
+    return not kwargs.get("stream") and kwargs.get("litellm_logging_obj") is not None
 
 
 def _note_key(kwargs: Mapping[str, object], entry_id: str | None) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from langchain_semcache.errors import MissingExtra
-from litellm_hooks._controls import readable
+from litellm_hooks._begin import Beginnings, first_of
+from litellm_hooks._controls import read_controls, readable
+from litellm_hooks.settings import Mode
 
 try:
     from litellm.integrations.custom_logger import CustomLogger
@@ -16,8 +18,22 @@ Data: TypeAlias = dict[str, Any]
 
 
 class SemcacheCallback(CustomLogger):  # type: ignore[misc]
-    """Makes `cache=None`, `cache=False` and the like mean what they say; LiteLLM would fail."""
+    """Makes `cache=None`, `cache=False` and the like mean what they say; LiteLLM would fail.
+
+    In a program it also notes whose an asynchronous call is.
+    """
+
+    def __init__(self, told: Beginnings | None = None) -> None:
+        super().__init__()
+        self._told = told
 
     async def async_pre_call_deployment_hook(self, kwargs: Data, call_type: Any) -> Data | None:
         """Before any asynchronous call."""
-        return readable(kwargs)
+        changed = readable(kwargs)
+        if self._told is not None:
+            call = changed or kwargs
+            self._told.began(call, call_type)
+            first = first_of(call)
+            if first is not None and not read_controls(call, Mode.DEFAULT_ON).reads:
+                self._told.began({**first, "cache": call.get("cache")}, call_type)
+        return changed

@@ -12,6 +12,7 @@ from langchain_semcache.client import Semcache
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.errors import ConfigurationError, MissingExtra
 from langchain_semcache.events import EventSink
+from litellm_hooks._begin import see, unsee
 from litellm_hooks._streams import unwatch
 from litellm_hooks.backend import SemcacheBackend
 from litellm_hooks.callback import SemcacheCallback
@@ -80,10 +81,11 @@ def install(
     uninstall()
     before, marked = litellm.cache, frozenset(name for name in _LISTS if _MARK in _list(name))
     backend = SemcacheBackend(cache, HookSettings(mode=checked, cache=cache.config))
-    callback = SemcacheCallback()
+    callback = SemcacheCallback(backend)
     _installed.append(_Installed(backend, callback, before, marked, owned))
     litellm.cache = backend
     litellm.callbacks.append(callback)
+    see(backend)
     return backend
 
 
@@ -102,6 +104,7 @@ def uninstall() -> None:
             if name not in done.marked:
                 listed[:] = [one for one in listed if one != _MARK]
         unwatch()
+        unsee()
         if done.owned is not None:
             done.owned.close()
 
