@@ -69,10 +69,13 @@ class Caller:
         tenant: Who shares the answer.
         authenticated: Whether somebody else vouches for that, as on the proxy. There the end user
             (`user`) is a part of the tenant or is shared with; in a program it counts.
+        account: A digest of the account that it goes by, where its arguments do not say; it does
+            not count behind a Router, which has accounts of its own.
     """
 
     tenant: str
     authenticated: bool
+    account: str = ""
 
 
 class Unstorable(Exception):
@@ -116,6 +119,7 @@ def request_of(
         # Two accounts at one provider may have other fine-tunes, files and agreements.
         beside["provider"] = kwargs.get("custom_llm_provider")
         beside["account"] = _digest(kwargs.get("api_key"))
+        beside["account_around"] = caller.account
     # Under one name that no provider has: some have a parameter `provider`, or `account`.
     parameters[_BESIDE] = {name: value for name, value in beside.items() if value} or None
     return Request(

@@ -39,6 +39,7 @@ try:
     from litellm.responses import streaming_iterator
     from litellm.types import utils as litellm_types
 
+    from litellm_hooks._account import account_of
     from litellm_hooks._replay import Replay, replayed, replayed_async
     from litellm_hooks._streams import broke_off, watch
 except ImportError as error:
@@ -271,8 +272,9 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         return lambda: self._resolved(kwargs, controls, caller)
 
     def _caller(self, kwargs: Kwargs) -> Caller:
-        tenant = noted_tenant(kwargs) if self._authenticated else current_tenant()
-        return Caller(tenant=tenant, authenticated=self._authenticated)
+        if self._authenticated:
+            return Caller(tenant=noted_tenant(kwargs), authenticated=True)
+        return Caller(tenant=current_tenant(), authenticated=False, account=account_of(kwargs))
 
     def _resolved(self, kwargs: Kwargs, controls: Controls, caller: Caller) -> Resolved:
         return self._sync.core.resolve(self._request(kwargs, controls, caller))
@@ -285,9 +287,12 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
     def _told(self, kwargs: Kwargs, decision: Decision) -> Kwargs | None:
         """The reply of a hit; the facts, of a miss too, are noted where LiteLLM looks."""
         reply = reply_of(decision, surface_of(kwargs)) if decision.hit else None
+        facts = facts_of(decision)
+        if (handler := _handler(kwargs)) is not None:
+            setattr(handler, FACTS, facts)
         for place in METADATA:
             if isinstance(held := kwargs.get(place), dict):
-                held[FACTS] = facts_of(decision)
+                held[FACTS] = facts
                 if decision.similarity is not None:
                     held[SIMILARITY] = round(decision.similarity, 4)
         if reply is not None:
@@ -318,7 +323,8 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         """
         if not (controls.used and controls.writes) or not self._calls.stores_first(kwargs):
             return False
-        if broke_off(kwargs):
+        # A reply that is made up (`mock_response`) has no end that a provider said.
+        if broke_off(kwargs) and not isinstance(kwargs.get("mock_response"), str):
             raise Unstorable("the stream broke off")
         return True
 
@@ -343,9 +349,13 @@ def _at_once(kwargs: Mapping[str, object]) -> bool:
 
 def _note_key(kwargs: Mapping[str, object], entry_id: str | None) -> None:
     """Tell LiteLLM which entry was served: it reports that id, and `/cache/delete` is given it."""
-    handler = getattr(kwargs.get("litellm_logging_obj"), "llm_caching_handler", None)
-    if handler is not None and entry_id:
+    if (handler := _handler(kwargs)) is not None and entry_id:
         handler.preset_cache_key = entry_id
+
+
+def _handler(kwargs: Mapping[str, object]) -> Any:
+    """What LiteLLM keeps about the caching of a call; of several tries, the last one's."""
+    return getattr(kwargs.get("litellm_logging_obj"), "llm_caching_handler", None)
 
 
 def _call_types() -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from langchain_semcache.errors import MissingExtra
 from litellm_hooks._begin import Beginnings, first_of
 from litellm_hooks._controls import read_controls, readable
+from litellm_hooks._identity import FACTS, METADATA, SIMILARITY
 from litellm_hooks.settings import Mode
 
 try:
@@ -37,3 +38,23 @@ class SemcacheCallback(CustomLogger):  # type: ignore[misc]
             if first is not None and not read_controls(call, Mode.DEFAULT_ON).reads:
                 self._told.began({**first, "cache": call.get("cache")}, call_type)
         return changed
+
+    async def async_log_failure_event(
+        self, kwargs: Data, response_obj: object, start_time: object, end_time: object
+    ) -> None:
+        """After a try that failed: its facts are none of the answer that another may bring."""
+        _forget_facts(kwargs)
+
+    def log_failure_event(
+        self, kwargs: Data, response_obj: object, start_time: object, end_time: object
+    ) -> None:
+        """See `async_log_failure_event`."""
+        _forget_facts(kwargs)
+
+
+def _forget_facts(kwargs: Data) -> None:
+    for params in (kwargs, kwargs.get("litellm_params") or {}):
+        for place in METADATA:
+            if isinstance(held := params.get(place), dict):
+                held.pop(FACTS, None)
+                held.pop(SIMILARITY, None)

@@ -74,10 +74,11 @@ class ProxyHandler(SemcacheCallback):
         self, data: Data, user_api_key_dict: Any, response: object, **more: Any
     ) -> dict[str, str] | None:
         """What was decided, as `x-semcache-…`."""
-        none: Data = {}
-        facts = next((h[FACTS] for h in _metadata(data) if isinstance(h.get(FACTS), dict)), none)
-        told = {name: facts[name] for name in HEADERS if facts.get(name) is not None}
-        return {f"x-semcache-{name}": str(value) for name, value in told.items()}
+        facts = _facts(data)
+        told = {f"x-semcache-{name}": facts.get(name) for name in HEADERS}
+        # LiteLLM takes it from the first try, which a Router may have fallen back from.
+        told["x-litellm-semantic-similarity"] = facts.get("similarity")
+        return {name: str(value) for name, value in told.items() if value is not None}
 
     def _own(self) -> None:
         """Open the cache, unless another process owns its directory."""
@@ -116,8 +117,18 @@ class ProxyHandler(SemcacheCallback):
             self.backend.by_tags = bool(getattr(router, "enable_tag_filtering", False))
 
 
-def _metadata(data: Data) -> list[Data]:
-    return [data[place] for place in METADATA if isinstance(data.get(place), dict)]
+def _facts(data: Data) -> Data:
+    """What was decided of the call that was answered: behind a Router, of its last try.
+
+    Early releases of LiteLLM keep nothing of a try; there the metadata of the first one tell.
+    """
+    none: Data = {}
+    handler = getattr(data.get("litellm_logging_obj"), "llm_caching_handler", None)
+    if handler is not None:
+        facts: Data = getattr(handler, FACTS, none)
+        return facts
+    held = [data[place] for place in METADATA if isinstance(data.get(place), dict)]
+    return next((one[FACTS] for one in held if isinstance(one.get(FACTS), dict)), none)
 
 
 _handlers: list[ProxyHandler] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
+import openai
 import pytest
 
 import litellm_hooks
@@ -174,3 +175,36 @@ def test_so_does_a_synchronous_router_where_a_loop_is_running(where, upstream):
         return [calls_of(name) for name in ("acme", "globex", "")]
 
     assert asyncio.run(in_a_loop()) == [0, 1, 1]
+
+
+@pytest.mark.usefixtures("cache")
+def test_two_clients_of_one_program_are_two_accounts(upstream):
+    """Also where LiteLLM itself is told once of a key: it is not among the arguments."""
+
+    def calls(**options) -> int:
+        before = upstream.calls
+        litellm.completion(model=MODEL, messages=said(), **options)
+        return upstream.calls - before
+
+    def client(key: str, organization: str | None = None) -> openai.OpenAI:
+        return openai.OpenAI(base_url=upstream.url, api_key=key, organization=organization)
+
+    assert calls(client=client("sk-1")) == 1
+    assert calls(client=client("sk-1")) == 0
+    assert calls(client=client("sk-2")) == 1
+    assert calls(client=client("sk-1", "org-2")) == 1
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("name", ["api_key", "openai_key", "organization"])
+def test_so_are_two_keys_that_litellm_is_told_of(upstream, monkeypatch, name):
+    def calls() -> int:
+        before = upstream.calls
+        litellm.completion(model=MODEL, messages=said(), api_base=upstream.url)
+        return upstream.calls - before
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-env")
+    monkeypatch.setattr(litellm, name, "one")
+    assert [calls(), calls()] == [1, 0]
+    monkeypatch.setattr(litellm, name, "two")
+    assert calls() == 1
