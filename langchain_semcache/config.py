@@ -34,7 +34,8 @@ def _not_bool(value: object) -> object:
     return value
 
 
-_USER = re.compile("//[^/@]*@")
+_USER = re.compile(r"//[^\s/@]*@")
+_USER_AT_LARGE = re.compile(r"[^\s/@:'\"]+:(?!//)[^\s@]+@")
 _ALMOST_URL = re.compile("https?:?/", re.IGNORECASE)
 
 Number = Annotated[float, BeforeValidator(_not_bool), Field(allow_inf_nan=False)]
@@ -296,8 +297,8 @@ def _names_a_server(url: str) -> bool:
 
 
 def without_password(text: str) -> str:
-    """The text, without what URLs in it say of users and passwords."""
-    return _USER.sub("//***@", text)
+    """The text, without what URLs in it, or what was meant as one, say of users and passwords."""
+    return _USER_AT_LARGE.sub("***@", _USER.sub("//***@", text))
 
 
 def _one_line(error: ValidationError, config: type[BaseModel]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from pathlib import Path
 from typing import Any
 
 from langchain_semcache.client import Semcache
@@ -14,10 +15,11 @@ from litellm_hooks._controls import readable
 from litellm_hooks._identity import FACTS, METADATA, note, tenant_of
 from litellm_hooks.backend import SemcacheBackend
 from litellm_hooks.callback import Data, SemcacheCallback
-from litellm_hooks.settings import HookSettings
+from litellm_hooks.settings import HookSettings, unset_variables
 
 try:
     import litellm
+    import yaml  # type: ignore[import-untyped]
 except ImportError as error:
     raise MissingExtra("litellm_hooks", "litellm", "litellm") from error
 
@@ -144,6 +146,7 @@ def handler() -> ProxyHandler:
         settings = getattr(litellm, "callback_settings", None)
         own = settings.get("semcache") if isinstance(settings, dict) else None
         try:
+            _check_environment(own)
             made = ProxyHandler(HookSettings.of(own))
         except ConfigurationError as error:
             _log.critical("semcache: %s", error)
@@ -155,6 +158,25 @@ def handler() -> ProxyHandler:
         _handlers.append(made)
         _mount(made)
     return _handlers[0]
+
+
+def _check_environment(own: object) -> None:
+    """LiteLLM has put nothing in place of a variable that is not set; the config says which.
+
+    Raises:
+        ConfigurationError: It names each of them and the setting that it was for.
+    """
+    from litellm.proxy import proxy_server
+
+    path = Path(proxy_server.user_config_file_path or "")
+    if not isinstance(own, dict) or not path.is_file():
+        return
+    config = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    written = (config.get("callback_settings") or {}).get("semcache")
+    unset = unset_variables(written, own) if isinstance(written, dict) else {}
+    if unset:
+        told = (f"{name}: the environment variable {one} is not set" for name, one in unset.items())
+        raise ConfigurationError("; ".join(told))
 
 
 def _mount(made: ProxyHandler) -> None:

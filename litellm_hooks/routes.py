@@ -170,6 +170,7 @@ def _explain(handler: ProxyHandler) -> Endpoint:
         `semcache_tenant` beside the call asks for another tenant than the administrator's own.
         """
         backend = _of(handler)
+        _check_call(body)
         tenant = body.pop("semcache_tenant", None) or tenant_of(caller, backend.settings.share)
         said = body.get("metadata")
         metadata = {**(said if isinstance(said, dict) else {}), "model_group": body.get("model")}
@@ -199,6 +200,28 @@ def _explain(handler: ProxyHandler) -> Endpoint:
         }
 
     return explain
+
+
+_TAKES: dict[str, tuple[type, ...]] = {
+    "model": (str,),
+    "messages": (list,),
+    "input": (str, list),
+    "semcache_tenant": (str,),
+}
+
+
+def _check_call(body: dict[str, Any]) -> None:
+    """Whether this may be the body of a call.
+
+    Raises:
+        HTTPException: 400, which names what is wrong.
+    """
+    for name, kinds in _TAKES.items():
+        if name in body and not isinstance(body[name], kinds):
+            wanted = " or ".join("text" if kind is str else "a list" for kind in kinds)
+            raise HTTPException(400, detail=f"{name} must be {wanted}")
+    if "messages" not in body and "input" not in body:
+        raise HTTPException(400, detail="give the body of a call: model, and messages or input")
 
 
 def _invalidate(handler: ProxyHandler) -> Endpoint:

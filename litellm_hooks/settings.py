@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
-from typing import Self, TypeVar
+from typing import Self, TypeVar, get_args
 
-from langchain_semcache.config import SemcacheConfig
+from pydantic import BaseModel
+
+from langchain_semcache.config import SemcacheConfig, without_password
 from langchain_semcache.errors import ConfigurationError
+
+_SCALARS = frozenset({int, float, bool, timedelta})
+_FROM_ENVIRONMENT = "os.environ/"
 
 Kind = TypeVar("Kind", bound=StrEnum)
 
@@ -61,7 +69,7 @@ class HookSettings:
                 "callback_settings.semcache must be a mapping of settings, such as "
                 f"{{location: ./.semcache}}, not {type(settings).__name__}"
             )
-        given = dict(settings)
+        given = numbers_from_text(settings, SemcacheConfig)
         share = one_of(Share, given.pop("share", Share.END_USER), "share")
         mode = one_of(Mode, given.pop("mode", Mode.DEFAULT_ON), "mode")
         try:
@@ -81,4 +89,42 @@ def one_of(kind: type[Kind], value: object, name: str) -> Kind:
         return kind(str(value))
     except ValueError as error:
         known = ", ".join(kind)
-        raise ConfigurationError(f"{name} must be one of {known}, not {value!r}") from error
+        told = without_password(repr(value))
+        raise ConfigurationError(f"{name} must be one of {known}, not {told}") from error
+
+
+def numbers_from_text(settings: Mapping[str, object], config: type[BaseModel]) -> dict[str, object]:
+    """The settings, with "3600" as 3600 and "true" as true where a number or a flag is expected.
+
+    What the proxy's config takes from the environment (`os.environ/NAME`) arrives as text.
+    """
+    read = dict(settings)
+    for name, value in settings.items():
+        kinds = _kinds(config.model_fields[name].annotation) if name in config.model_fields else ()
+        inner = next((k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)), None)
+        if inner is not None and isinstance(value, Mapping):
+            read[name] = numbers_from_text(value, inner)
+        elif isinstance(value, str) and _SCALARS.intersection(kinds) and str not in kinds:
+            with suppress(ValueError):
+                read[name] = json.loads(value.strip().lower())
+    return read
+
+
+def unset_variables(written: Mapping[str, object], read: Mapping[str, object]) -> dict[str, str]:
+    """The settings that the proxy's config takes from variables that are not set, with those."""
+    found: dict[str, str] = {}
+    for name, value in written.items():
+        resolved = read.get(name)
+        if isinstance(value, Mapping) and isinstance(resolved, Mapping):
+            inner = unset_variables(value, resolved)
+            found |= {f"{name}.{one}": variable for one, variable in inner.items()}
+        elif isinstance(value, str) and value.startswith(_FROM_ENVIRONMENT) and not resolved:
+            found[name] = value.removeprefix(_FROM_ENVIRONMENT)
+    return found
+
+
+def _kinds(annotation: object) -> frozenset[object]:
+    """A type and all that it is made of."""
+    inner = (_kinds(one) for one in get_args(annotation))
+    hashable = annotation if isinstance(annotation, type) else type(annotation)
+    return frozenset({hashable}).union(*inner)

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from langchain_semcache import ConfigurationError, Semcache, SemcacheConfig
+from langchain_semcache.config import without_password
 
 
 def test_every_setting_has_a_default_that_works():
@@ -139,3 +140,25 @@ def test_an_encoder_can_be_named_where_a_cache_is_opened():
         assert cache.stats().encoder.startswith("tokenizer-hash")
     with pytest.raises(ConfigurationError, match="is called 'hashh'"):
         Semcache.open(":memory:", encoder="hashh")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://user:s3cr3t@host:6333",
+        "HTTPS://s3cr3t@host",
+        "http//user:s3cr3t@host",
+        "user:s3cr3t@host/path",
+        "http://user:s3cr/3t@host is wrong",
+        "{'http://user:s3cr3t@host': None}",
+    ],
+)
+def test_a_password_is_hidden_however_its_url_is_written(text):
+    hidden = without_password(text)
+    assert "s3cr" not in hidden
+    assert "host" in hidden
+
+
+@pytest.mark.parametrize("text", ["http://host:6333/a", "12:30", "a: b", "mail me@example.org"])
+def test_what_holds_no_password_stays(text):
+    assert without_password(text) == text

@@ -152,6 +152,12 @@ def test_an_answer_whose_tags_cannot_be_read_is_not_kept(ask, wrong):
         ("/semcache/flush", {}, "tenant"),
         ("/semcache/flush", {"tenant": ""}, "tenant"),
         ("/cache/delete", {}, "keys"),
+        ("/semcache/invalidate", {"older_than": 1e300}, "older_than"),
+        ("/semcache/explain", {}, "messages"),
+        ("/semcache/explain", {"model": ["a"], "messages": []}, "model"),
+        ("/semcache/explain", {"model": "gpt-4o", "messages": None}, "messages"),
+        ("/semcache/explain", {"model": "gpt-4o", "input": 3}, "input"),
+        ("/semcache/explain", {"messages": [], "semcache_tenant": ["t"]}, "semcache_tenant"),
     ],
 )
 def test_a_wrong_body_is_named_and_removes_nothing(ask, proxy, path, body, named):
@@ -160,6 +166,12 @@ def test_a_wrong_body_is_named_and_removes_nothing(ask, proxy, path, body, named
     assert status in (400, 422)
     assert named in json.dumps(said)
     assert ask(QUESTION).hit
+
+
+def test_older_than_nothing_is_everything(ask, proxy):
+    ask(QUESTION)
+    counted = {"older_than": 0, "dry_run": True}
+    assert proxy.ask("/semcache/invalidate", counted)[1]["removed"] >= 1
 
 
 def test_flushall_empties_the_cache(ask, proxy):

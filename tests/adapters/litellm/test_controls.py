@@ -63,8 +63,13 @@ def test_a_namespace_is_a_cache_of_ones_own(ask):
 
 
 def test_no_controls_at_all_are_no_error(ask):
-    for nothing in ({"cache": None}, {"cache": {}}):
-        assert ask("Does null mean nothing?", body=nothing).text
+    for nothing in (None, {}, True):
+        assert ask("Does null mean nothing?", body={"cache": nothing}).text
+
+
+def test_controls_of_another_shape_are_no_error_and_the_strictest(ask):
+    for odd in (False, [], "whatever", 7):
+        assert ask("Does false mean no?", body={"cache": odd}, settle=False).calls == 1
 
 
 def test_matching_can_be_made_stricter(ask):

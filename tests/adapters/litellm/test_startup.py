@@ -12,6 +12,11 @@ HANDLER = "litellm_hooks.proxy_handler"
 WRONG = {
     "a name": ({"similarty_threshold": 0.9}, "similarty_threshold is not a setting"),
     "an encoder": ({"encoder": "word2vec"}, "word2vec"),
+    "a port": ({"location": "http://127.0.0.1:99999"}, "names no server"),
+    "a variable": (
+        {"location": "os.environ/SEMCACHE_NOT_SET"},
+        "location: the environment variable SEMCACHE_NOT_SET is not set",
+    ),
 }
 
 

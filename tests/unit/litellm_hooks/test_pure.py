@@ -23,7 +23,7 @@ from litellm_hooks._translate import (
     request_of,
     response_of,
 )
-from litellm_hooks.settings import HookSettings, Mode, Share
+from litellm_hooks.settings import HookSettings, Mode, Share, unset_variables
 
 
 @dataclass
@@ -365,4 +365,56 @@ def test_settings_that_are_no_mapping_are_not_shown(wrong):
 def test_a_url_in_place_of_a_name_hides_its_password():
     with pytest.raises(ConfigurationError, match="is not a setting") as raised:
         HookSettings.of({"http://user:s3cr3t@host:1": None})
+    assert "s3cr3t" not in str(raised.value)
+
+
+def test_numbers_and_flags_from_the_environment_are_what_they_say():
+    """`os.environ/NAME` arrives as text."""
+    read = HookSettings.of(
+        {
+            "ttl": "3600",
+            "max_error_rate": "0.01",
+            "neighbours": "5",
+            "strict": "True",
+            "namespace": "7",
+            "location": "http://127.0.0.1:6333",
+            "qdrant": {"grpc_port": "6335", "api_key": "12"},
+        }
+    ).cache
+    assert read.ttl == timedelta(hours=1)
+    assert (read.max_error_rate, read.neighbours, read.strict) == (0.01, 5, True)
+    assert (read.namespace, read.qdrant.grpc_port) == ("7", 6335)
+
+
+@pytest.mark.parametrize("wrong", [{"neighbours": "many"}, {"ttl": ""}, {"strict": "[]"}])
+def test_text_that_is_no_number_stays_wrong(wrong):
+    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+        HookSettings.of(wrong)
+
+
+def test_a_variable_that_is_not_set_is_named_with_its_setting():
+    written = {
+        "location": "os.environ/QDRANT_URL",
+        "ttl": None,
+        "qdrant": {"api_key": "os.environ/QDRANT_KEY", "collection": "os.environ/SET"},
+    }
+    read = {"location": None, "ttl": None, "qdrant": {"api_key": None, "collection": "c"}}
+    unset = {"location": "QDRANT_URL", "qdrant.api_key": "QDRANT_KEY"}
+    assert unset_variables(written, read) == unset
+
+
+def test_an_account_that_is_not_among_the_arguments_counts_except_behind_a_router():
+    def account(name, **more):
+        call = {"model": "m", "messages": [{"role": "user", "content": "hi"}], **more}
+        caller = Caller(tenant="t", authenticated=False, account=name)
+        return request_of(call, caller, owned=lambda _: False).parameters
+
+    assert account("a") != account("b")
+    assert account("a", **BEHIND_A_ROUTER) == account("b", **BEHIND_A_ROUTER)
+
+
+@pytest.mark.parametrize("share", ["http://u:s3cr3t@h", "http//u:s3cr3t@h", "u:s3cr3t@h"])
+def test_a_url_in_place_of_a_value_hides_its_password(share):
+    with pytest.raises(ConfigurationError, match="share must be one of") as raised:
+        HookSettings.of({"share": share})
     assert "s3cr3t" not in str(raised.value)
