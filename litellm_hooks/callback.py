@@ -32,11 +32,11 @@ class SemcacheCallback(CustomLogger):  # type: ignore[misc]
         """Before any asynchronous call."""
         changed = readable(kwargs)
         if self._told is not None:
-            call = changed or kwargs
-            self._told.began(call, call_type)
+            call, name = changed or kwargs, str(getattr(call_type, "value", call_type))
+            self._told.began(call, name)
             first = first_of(call)
             if first is not None and not read_controls(call, Mode.DEFAULT_ON).reads:
-                self._told.began({**first, "cache": call.get("cache")}, call_type)
+                self._told.began({**first, "cache": call.get("cache")}, name)
         return changed
 
     async def async_log_failure_event(
