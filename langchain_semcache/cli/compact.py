@@ -42,4 +42,4 @@ def compact(
 
 
 def _span(text: str) -> timedelta:
-    return timedelta(0) if text in {"0", "0s"} else duration(text)
+    return timedelta(0) if text in {"0", "0s"} else duration(text, option="--grace")

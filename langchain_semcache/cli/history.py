@@ -51,11 +51,12 @@ def _show(entry: Entry, past: Past) -> None:
     out = screen.out()
     out.print(screen.heading(screen.clean(entry.question), entry.id[:8]))
     if not past.changes:
-        out.print("The answer was never replaced.")
+        out.print("No other answer is on record.")
         return
     now = SystemClock().now()
     for change in past.changes:
-        out.print(f"replaced {screen.span(now - change.at)} ago, {change.share:.0%} different")
+        told = "not compared" if change.share is None else f"{change.share:.0%} new"
+        out.print(f"replaced {screen.span(now - change.at)} ago, {told}")
     if past.previous is None:
         out.print("The answer before is not kept: too little of it is left in this one.")
         return

@@ -121,8 +121,8 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def duration(text: str) -> timedelta:
-    """`90s`, `15m`, `12h`, `7d` or `2w`.
+def duration(text: str, *, option: str = "--older-than") -> timedelta:
+    """`90s`, `15m`, `12h`, `7d` or `2w`, given as this option.
 
     Raises:
         ConfigurationError: It is none of these.
@@ -130,7 +130,7 @@ def duration(text: str) -> timedelta:
     found = re.fullmatch(r"(\d{1,6})([smhdw])", text.strip())
     if found is None:
         raise ConfigurationError(
-            f"--older-than {text!r} is no duration: write a number and s, m, h, d or w, as in 7d"
+            f"{option} {text!r} is no duration: write a number and s, m, h, d or w, as in 7d"
         )
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 

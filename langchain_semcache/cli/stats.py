@@ -50,8 +50,10 @@ def stats(where: Where, whose: Whose) -> None:
     config = where.settings(namespace=whose.namespace)
     with open_existing(config) as cache:
         namespaces, census = _count(cache, whose.tenant)
-        numbers, terms = cache.stats(), terms_of(cache.core)
-        found = _contents(cache, namespaces, census) | _sizes(numbers)
+        numbers, terms = cache.stats(sizes=whose.tenant is None), terms_of(cache.core)
+        found = _contents(cache, namespaces, census)
+        # Of the whole namespace: what answers share is not told apart by tenant.
+        found |= _sizes(numbers) if whose.tenant is None else {}
     if where.json:
         budget = None if numbers.budget is None else asdict(numbers.budget)
         deciding = {"encoder": numbers.encoder, **asdict(terms), "budget": budget}
@@ -96,7 +98,6 @@ def _contents(cache: Semcache, namespaces: Counter[str], census: Census) -> dict
 
 
 def _sizes(numbers: Stats) -> dict[str, JSON]:
-    """Of the whole namespace, whichever tenant was asked for: tenants are not told apart here."""
     return {
         "raw_response_bytes": numbers.raw_response_bytes,
         "stored_response_bytes": numbers.stored_response_bytes,
@@ -114,7 +115,7 @@ def _readable(report: dict[str, JSON]) -> dict[str, object]:
     if isinstance(oldest, float) and isinstance(newest, float):
         facts["stored"] = f"{screen.span(oldest)} to {screen.span(newest)} ago"
     facts["answers"] = screen.size(report["answer_bytes"])
-    raw, stored = report["raw_response_bytes"], report["stored_response_bytes"]
+    raw, stored = report.get("raw_response_bytes"), report.get("stored_response_bytes")
     if isinstance(raw, int) and isinstance(stored, int) and raw:
         share = f"{stored / raw:.0%} of {screen.size(raw)}"
         facts["written"] = f"{screen.size(stored)} with all they share, {share}"

@@ -195,7 +195,7 @@ class AsyncSemcache(Client):
             return 0
         count = await self._remove(selection, dry_run=dry_run)
         if not dry_run:
-            await asyncio.to_thread(self._let_go, selection)
+            await asyncio.to_thread(self._let_go, selection, count)
         return self._removed(count, dry_run=dry_run)
 
     async def source_changed(
@@ -218,7 +218,7 @@ class AsyncSemcache(Client):
         """See `Semcache.clear`."""
         selection = Selection(namespace=self.config.namespace)
         count = await self._remove(selection)
-        await asyncio.to_thread(self._let_go, selection)
+        await asyncio.to_thread(self._let_go, selection, count)
         return self._removed(count, dry_run=False, why=Removal.CLEARED)
 
     async def compact(

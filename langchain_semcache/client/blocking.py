@@ -233,7 +233,7 @@ class Semcache(Client):
             return 0
         count = self._remove(selection, dry_run=dry_run)
         if not dry_run:
-            self._let_go(selection)
+            self._let_go(selection, count)
         return self._removed(count, dry_run=dry_run)
 
     def source_changed(
@@ -270,7 +270,7 @@ class Semcache(Client):
         """
         selection = Selection(namespace=self.config.namespace)
         count = self._remove(selection)
-        self._let_go(selection)
+        self._let_go(selection, count)
         return self._removed(count, dry_run=False, why=Removal.CLEARED)
 
     def compact(self, *, grace: timedelta | float = GRACE, dry_run: bool = False) -> Compaction:

@@ -61,9 +61,6 @@ REMEMBERED = 1_024
 SWEEP_EVERY = 256
 """Stores between two sweeps of expired entries."""
 
-COMPACT_EVERY = 16 * SWEEP_EVERY
-"""Stores between two sweeps of parts that no answer leans on; it reads every entry."""
-
 
 class Client:
     """Everything about a cache that has no colour."""
@@ -184,13 +181,13 @@ class Client:
             self._served[decision.entry_id] = (decision.asked, decision.question)
             if len(self._served) > REMEMBERED:
                 self._served.popitem(last=False)
+        self._sweep_if_due()
         event = LookupHit if decision.hit else LookupMissed
         self._core.sink.emit(event(decision, seconds))
         return decision
 
     def _stored(self, result: StoreResult, started: float) -> StoreResult:
-        if result.stored and self._stores % COMPACT_EVERY == 0:
-            self._core.workplace.pool.submit(self._compact_quietly)
+        self._sweep_if_due()
         if result.stored:
             self._core.sink.emit(EntryStored(result, self._clock() - started))
         else:
@@ -246,23 +243,37 @@ class Client:
             self._core.policy.shelf.clear()
         return done
 
+    def _sweep_if_due(self) -> None:
+        if self._core.policy.shelf.sweep_is_due(now=self._core.workplace.clock.now()):
+            self._core.workplace.pool.submit(self._compact_quietly)
+
     def _compact_quietly(self, namespace: str | None = None) -> None:
         """Sweep behind the caller's back; what cannot be swept now goes the next time."""
-        place = self._core.workplace
+        place, started = self._core.workplace, self._clock()
         try:
             compaction.compact(place.index, now=place.clock.now(), namespace=namespace)
         except SemcacheError as error:
             self._core.warn(f"what answers share could not be swept ({told(error)})")
+        if namespace is None:
+            took = self._clock() - started
+            self._core.policy.shelf.swept(now=place.clock.now(), seconds=took)
 
-    def _let_go(self, selection: Selection) -> None:
-        """After everything of a namespace or tenant went: what was learned from it goes as well."""
+    def _let_go(self, selection: Selection, count: int) -> None:
+        """After `count` entries went: nothing more is learned from them.
+
+        Where everything of a namespace or tenant went, what was learned goes as well.
+        """
+        dictionaries = self._core.policy.dictionaries
         whole = replace(selection, namespace=None, tenant=None) == Selection()
         if not whole or selection.namespace is None:
+            if dictionaries is not None and count:
+                dictionaries.unlearn(selection.namespace, selection.tenant)
             return
         self._core.policy.shelf.forget_of(selection.namespace, selection.tenant)
-        if self._core.policy.dictionaries is not None:
-            self._core.policy.dictionaries.forget_of(selection.namespace, selection.tenant)
-        self._compact_quietly(selection.namespace)
+        if dictionaries is not None:
+            dictionaries.forget_of(selection.namespace, selection.tenant)
+        if count:
+            self._compact_quietly(selection.namespace)
 
     def _sizes(self) -> Sizes:
         return compaction.sizes(self._core.workplace.index, self.config.namespace)

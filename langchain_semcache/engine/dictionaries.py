@@ -34,8 +34,12 @@ GROWTH = 4
 SAMPLE_BYTES = 2 * 1024 * 1024
 """The last answers of each group that are remembered to learn from, in bytes."""
 
-MOST_GROUPS = 16
-"""Groups of answers remembered at a time; those that were not written to lately are dropped."""
+ALL_SAMPLE_BYTES = 8 * SAMPLE_BYTES
+"""Of all groups together; those that were not written to lately give theirs up first."""
+
+MOST_GROUPS = 256
+"""Groups of answers remembered at a time, each with its dictionary; those that were not written to
+lately are dropped."""
 
 Group: TypeAlias = tuple[Owner, str]
 """Whose answers, and of which kind."""
@@ -45,6 +49,8 @@ Group: TypeAlias = tuple[Owner, str]
 class _Seen:
     samples: deque[bytes] = field(default_factory=deque)
     sample_bytes: int = 0
+    full: bool = False
+    epoch: int = 0
     answers: int = 0
     busy: bool = False
     dictionary: Dictionary | None = None
@@ -64,6 +70,8 @@ class Dictionaries:
         self._warn = ThrottledWarning(clock)
         self._lock = threading.Lock()
         self._groups: OrderedDict[Group, _Seen] = OrderedDict()
+        self._sampled = 0
+        """At least the bytes of all samples; counted anew when it comes to the bound."""
         self._work: deque[Callable[[], None]] = deque()
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -84,6 +92,8 @@ class Dictionaries:
             seen.sample_bytes += len(raw)
             while seen.sample_bytes > SAMPLE_BYTES:
                 seen.sample_bytes -= len(seen.samples.popleft())
+                seen.full = True
+            self._make_room(len(raw))
             if _due(seen) and not seen.busy:
                 seen.busy = True
                 self._start(lambda: self._learn((owner, kind), seen))
@@ -94,6 +104,13 @@ class Dictionaries:
             for group in list(self._groups):
                 if group[0].namespace == namespace and tenant in (None, group[0].tenant):
                     del self._groups[group]
+
+    def unlearn(self, namespace: str | None, tenant: str | None = None) -> None:
+        """Some answers of a namespace, or of any, went: learn from none of those seen so far."""
+        with self._lock:
+            for (owner, _), seen in self._groups.items():
+                if namespace in (None, owner.namespace) and tenant in (None, owner.tenant):
+                    self._drop_samples(seen)
 
     def settle(self) -> None:
         """Wait until nothing is being looked for or learned."""
@@ -123,6 +140,24 @@ class Dictionaries:
         else:
             self._groups.move_to_end(group)
         return seen
+
+    def _make_room(self, more: int) -> None:
+        """Keep all samples together to their bound; call with the lock held."""
+        self._sampled += more
+        if self._sampled <= ALL_SAMPLE_BYTES:
+            return
+        self._sampled = sum(seen.sample_bytes for seen in self._groups.values())
+        for seen in list(self._groups.values())[:-1]:
+            if self._sampled <= ALL_SAMPLE_BYTES:
+                break
+            self._sampled -= seen.sample_bytes
+            self._drop_samples(seen)
+
+    def _drop_samples(self, seen: _Seen) -> None:
+        seen.samples.clear()
+        seen.sample_bytes = 0
+        seen.full = False
+        seen.epoch += 1
 
     def _start(self, work: Callable[[], None]) -> None:
         """Do it on the thread; call with the lock held."""
@@ -174,24 +209,29 @@ class Dictionaries:
         owner, kind = group
         try:
             with self._lock:
-                samples, answers = list(seen.samples), seen.answers
+                samples, answers, epoch = list(seen.samples), seen.answers, seen.epoch
             trained = train(samples, most_bytes=self._most_bytes)
-            if trained is not None and self._groups.get(group) is seen:
+            # What went meanwhile is not learned from, nor kept by whom it was taken from.
+            if trained is not None and self._still(group, seen, epoch):
                 now = self._clock.now()
                 part = new_dictionary(owner, trained, answers=answers)
                 self._index.put(to_entry(part, owner, kind=kind, now=now), None)
-                self._shelf.keep(part, owner, created_at=now)
-                with self._lock:
+                if self._still(group, seen, epoch):
+                    self._shelf.keep(part, owner, created_at=now)
                     seen.dictionary = part
         finally:
             with self._lock:
                 # Whatever came of it, the next one is learned from other answers.
-                seen.samples.clear()
-                seen.sample_bytes = 0
+                self._drop_samples(seen)
                 seen.busy = False
+
+    def _still(self, group: Group, seen: _Seen, epoch: int) -> bool:
+        """Whether nothing of the group was forgotten since that epoch."""
+        with self._lock:
+            return self._groups.get(group) is seen and seen.epoch == epoch
 
 
 def _due(seen: _Seen) -> bool:
-    if len(seen.samples) < FIRST_ANSWERS:
+    if len(seen.samples) < FIRST_ANSWERS and not seen.full:
         return False
     return seen.dictionary is None or seen.answers >= GROWTH * seen.dictionary.answers

@@ -163,6 +163,8 @@ def store(
         owner=Owner(scope.namespace, scope.tenant),
         partition=query.partition,
         vector=vector,
+        ttl=terms.ttl,
+        among=terms.max_entries,
     )
     written = yield from write(fresh, policy)
     now = policy.now()

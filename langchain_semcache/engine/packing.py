@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from langchain_semcache.engine import asking
 from langchain_semcache.engine.commands import Failure, Flow, Rewrite
 from langchain_semcache.engine.policy import Policy
+from langchain_semcache.engine.shelf import GRACE
 from langchain_semcache.errors import CorruptEntry
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import Entry, Reason, Response
@@ -33,6 +36,15 @@ LEAST_SAVING = 128
 pays when about three more answers come to lean on it."""
 
 
+LASTS = 4 * GRACE
+"""An answer that lives shorter founds no base. One stays for an hour and more, and pays when
+several lean on it."""
+
+SHARE_OF_BASES = 4
+"""Where the number of answers is bounded, at most one new base an hour for so many of them: an
+answer that goes early leaves its base behind."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fresh:
     """An answer that is to be stored.
@@ -42,6 +54,8 @@ class Fresh:
         entry_id: The id it will have; what is stored under it is the answer before.
         owner: Whose it is.
         partition, vector: Where its neighbours are; without a vector it has none.
+        ttl: How long it lives; None for ever.
+        among: How many answers its namespace holds at most; None is unbounded.
     """
 
     raw: bytes
@@ -50,6 +64,8 @@ class Fresh:
     owner: Owner
     partition: str
     vector: Vector | None
+    ttl: timedelta | None = None
+    among: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +125,7 @@ def write(fresh: Fresh, policy: Policy) -> Flow[Written]:
     known = [entry for entry in (before, *near) if entry and leans_on_base(entry.payload)]
     if known:
         way = yield from _against_known(fresh, known[0], way, policy)
-    elif near and policy.rewrites:
+    elif near and policy.rewrites and (fresh.ttl is None or fresh.ttl >= LASTS):
         way = yield from _against_new(fresh, near[0], dictionary, way, policy)
     for part in way.parts:
         if not (yield from _leased(part, fresh, policy)):
@@ -167,6 +183,9 @@ def _against_new(
     rewritten = policy.codec.record(given, whole, _told(donor))
     after = packed.size + len(rewritten) + len(base.content)
     if alone.packed.size + len(donor.payload) - after < LEAST_SAVING:
+        return alone
+    most = sys.maxsize if fresh.among is None else max(1, fresh.among // SHARE_OF_BASES)
+    if not policy.shelf.may_found(now=policy.now(), most=most):
         return alone
     afterwards = Rewrite(donor.id, donor.payload, rewritten)
     return _Way(packed, _both(dictionary, base), afterwards)

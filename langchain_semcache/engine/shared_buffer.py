@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 Chunk = TypeVar("Chunk")
 
@@ -75,15 +77,9 @@ class Buffer(Generic[Chunk]):
         """How many of them the fastest reader has read."""
         return max((seat.position for seat in self.seats), default=0)
 
-    @property
-    def joinable(self) -> bool:
-        """Whether one more reader would get the whole answer."""
-        return self.whole and self.error is None
-
-    @property
-    def whole(self) -> bool:
-        """Whether all that came is still kept."""
-        return not self.overflowed
+    def joinable(self, *, again: bool) -> bool:
+        """Whether one more reader would get the whole answer; see `Sharable.seat`."""
+        return not self.overflowed and (self.error is None or again)
 
     def sit(self, *, leads: bool) -> Seat:
         """A place at the beginning."""
@@ -128,3 +124,52 @@ class Buffer(Generic[Chunk]):
             drop += 1
         del self._chunks[:drop]
         self._first += drop
+
+
+class Sharable(Protocol):
+    """One running stream, as the table of streams sees it."""
+
+    def seat(self, *, again: bool) -> Seat | None:
+        """A place for one more; None where it would not get the whole answer.
+
+        `again` says that the stream took the place of one that failed: its failure counts then.
+        """
+
+    def is_over(self) -> bool:
+        """Whether no more chunks will come."""
+
+
+Stream = TypeVar("Stream", bound=Sharable)
+
+
+class Streams(Generic[Stream]):
+    """The running streams by key.
+
+    All readers of a failed one have the same heir, however late they hear of the failure: a model
+    that is down is not asked once for each of them.
+    """
+
+    def __init__(self) -> None:
+        self._running: dict[str, Stream] = {}
+        self._heirs: WeakKeyDictionary[Stream, Stream] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def seated(
+        self, key: str, begin: Callable[[], tuple[Stream, Seat]], failed: Stream | None
+    ) -> tuple[Stream, Seat]:
+        """A place at the running stream, or at a new one; of a failed one, at its heir."""
+        with self._lock:
+            stream = self._running.get(key) if failed is None else self._heirs.get(failed)
+            seat = None if stream is None else stream.seat(again=failed is not None)
+            if stream is None or seat is None:
+                stream, seat = begin()
+                self._running[key] = stream
+                if failed is not None:
+                    self._heirs[failed] = stream
+            return stream, seat
+
+    def left(self, key: str, stream: Stream) -> None:
+        """A reader of this stream has gone; forget it once it is over."""
+        with self._lock:
+            if stream.is_over() and self._running.get(key) is stream:
+                del self._running[key]

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from typing import Generic, TypeVar
 
-from langchain_semcache.engine.shared_buffer import Buffer, Interrupted, Seat, pulled
+from langchain_semcache.engine.shared_buffer import Buffer, Interrupted, Seat, Streams, pulled
 from langchain_semcache.engine.stream_reader import Kind, Reader
 
 Chunk = TypeVar("Chunk")
@@ -23,9 +23,17 @@ class _Shared(Generic[Chunk]):
         self.changed = threading.Condition()
         self.buffer: Buffer[Chunk] = Buffer(kind.size, kind.most)
         self._source = source
-        self.heir: _Shared[Chunk] | None = None
         self._busy = False
         self._waiting = 0
+
+    def seat(self, *, again: bool) -> Seat | None:
+        """See `Sharable.seat`."""
+        with self.changed:
+            return self.buffer.sit(leads=False) if self.buffer.joinable(again=again) else None
+
+    def is_over(self) -> bool:
+        """Whether no more chunks will come."""
+        return self.buffer.ended
 
     def next(self, seat: Seat) -> Chunk | None:
         """The reader's next chunk, waited for; None at the end.
@@ -100,8 +108,7 @@ class SharedStreams(Generic[Chunk]):
 
     def __init__(self, kind: Kind[Chunk]) -> None:
         self._kind = kind
-        self._running: dict[str, _Shared[Chunk]] = {}
-        self._lock = threading.Lock()
+        self._streams: Streams[_Shared[Chunk]] = Streams()
 
     def read(self, key: str, source: Callable[[], Iterator[Chunk]]) -> Generator[Chunk, None, None]:
         """The chunks of `source`, which runs once for all readers of the same key at a time.
@@ -112,8 +119,13 @@ class SharedStreams(Generic[Chunk]):
         """
         reader = Reader(self._kind)
         failed: _Shared[Chunk] | None = None
+
+        def begin() -> tuple[_Shared[Chunk], Seat]:
+            begun = _Shared(source(), self._kind)
+            return begun, begun.buffer.sit(leads=True)
+
         while True:
-            shared, seat = self._seated(key, source, failed)
+            shared, seat = self._streams.seated(key, begin, failed)
             if shared in pulled.get():
                 shared.leave(seat)
                 for own in source():
@@ -137,32 +149,8 @@ class SharedStreams(Generic[Chunk]):
                 yield given
         reader.ended()
 
-    def _seated(
-        self,
-        key: str,
-        source: Callable[[], Iterator[Chunk]],
-        failed: _Shared[Chunk] | None,
-    ) -> tuple[_Shared[Chunk], Seat]:
-        """A place at the running stream, or at a new one; of a failed one, at its one heir.
-
-        All readers of a failed stream have the same heir, however late they hear of the failure:
-        a model that is down is not asked once for each of them.
-        """
-        with self._lock:
-            shared = self._running.get(key) if failed is None else failed.heir
-            if shared is not None:
-                with shared.changed:
-                    if shared.buffer.joinable or (failed is not None and shared.buffer.whole):
-                        return shared, shared.buffer.sit(leads=False)
-            shared = self._running[key] = _Shared(source(), self._kind)
-            if failed is not None:
-                failed.heir = shared
-            return shared, shared.buffer.sit(leads=True)
-
     def _leave(self, key: str, shared: _Shared[Chunk], seat: Seat) -> None:
         last = shared.leave(seat)
-        with self._lock:
-            if shared.buffer.ended and self._running.get(key) is shared:
-                del self._running[key]
+        self._streams.left(key, shared)
         if last:
             shared.close()

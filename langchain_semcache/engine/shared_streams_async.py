@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
 from typing import Generic, TypeVar
 
-from langchain_semcache.engine.shared_buffer import Buffer, Interrupted, Seat, pulled
+from langchain_semcache.engine.shared_buffer import Buffer, Interrupted, Seat, Streams, pulled
 from langchain_semcache.engine.stream_reader import Kind, Reader
 
 Chunk = TypeVar("Chunk")
@@ -36,12 +36,20 @@ class _Shared(Generic[Chunk]):
         self.buffer: Buffer[Chunk] = Buffer(kind.size, kind.most)
         self._loop = asyncio.get_running_loop()
         self._source = source
-        self.heir: _Shared[Chunk] | None = None
         self._alone = False
         self._wanted = asyncio.Event()
         self._waiting: list[asyncio.Future[None]] = []
         self._task: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
+
+    def seat(self, *, again: bool) -> Seat | None:
+        """See `Sharable.seat`."""
+        with self.lock:
+            return self.buffer.sit(leads=False) if self.buffer.joinable(again=again) else None
+
+    def is_over(self) -> bool:
+        """Whether no more chunks will come."""
+        return self.buffer.ended
 
     async def next(self, seat: Seat) -> Chunk | None:
         """The reader's next chunk, waited for; None at the end.
@@ -216,8 +224,7 @@ class AsyncSharedStreams(Generic[Chunk]):
 
     def __init__(self, kind: Kind[Chunk]) -> None:
         self._kind = kind
-        self._running: dict[str, _Shared[Chunk]] = {}
-        self._lock = threading.Lock()
+        self._streams: Streams[_Shared[Chunk]] = Streams()
 
     async def read(
         self, key: str, source: Callable[[], AsyncIterator[Chunk]]
@@ -225,8 +232,13 @@ class AsyncSharedStreams(Generic[Chunk]):
         """See `SharedStreams.read`."""
         reader = Reader(self._kind)
         failed: _Shared[Chunk] | None = None
+
+        def begin() -> tuple[_Shared[Chunk], Seat]:
+            begun = _Shared(source(), self._kind)
+            return begun, begun.buffer.sit(leads=True)
+
         while True:
-            shared, seat = self._seated(key, source, failed)
+            shared, seat = self._streams.seated(key, begin, failed)
             if shared in pulled.get():
                 await shared.leave(seat)
                 async for own in source():
@@ -247,32 +259,8 @@ class AsyncSharedStreams(Generic[Chunk]):
             finally:
                 await self._leave(key, shared, seat)
 
-    def _seated(
-        self,
-        key: str,
-        source: Callable[[], AsyncIterator[Chunk]],
-        failed: _Shared[Chunk] | None,
-    ) -> tuple[_Shared[Chunk], Seat]:
-        """A place at the running stream, or at a new one; of a failed one, at its one heir.
-
-        All readers of a failed stream have the same heir, however late they hear of the failure:
-        a model that is down is not asked once for each of them.
-        """
-        with self._lock:
-            shared = self._running.get(key) if failed is None else failed.heir
-            if shared is not None:
-                with shared.lock:
-                    if shared.buffer.joinable or (failed is not None and shared.buffer.whole):
-                        return shared, shared.buffer.sit(leads=False)
-            shared = self._running[key] = _Shared(source(), self._kind)
-            if failed is not None:
-                failed.heir = shared
-            return shared, shared.buffer.sit(leads=True)
-
     async def _leave(self, key: str, shared: _Shared[Chunk], seat: Seat) -> None:
         try:
             await shared.leave(seat)
         finally:
-            with self._lock:
-                if shared.buffer.ended and self._running.get(key) is shared:
-                    del self._running[key]
+            self._streams.left(key, shared)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -14,6 +14,9 @@ CAPACITY_BYTES = 16 * 1024 * 1024
 GRACE = timedelta(hours=1)
 """How long a part stays that no answer leans on. A writer that is about to lean on one writes it
 again when half of that has passed, so that no sweep of any process can take it away meanwhile."""
+
+RESTS = 100
+"""A sweep reads every entry; it takes at most one part in so many of a process's time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class Shelf:
         self._capacity = capacity_bytes
         self._kept: OrderedDict[bytes, _Kept] = OrderedDict()
         self._bytes = 0
+        self._founded: deque[float] = deque()
+        self._sweep_at: float | None = None
         self._lock = threading.Lock()
 
     def get(self, address: bytes) -> Part | None:
@@ -55,6 +60,35 @@ class Shelf:
         with self._lock:
             kept = self._kept.get(part.address)
         return kept is not None and now - kept.created_at < GRACE.total_seconds() / 2
+
+    def may_found(self, *, now: float, most: int) -> bool:
+        """Whether a new base may be made, of which at most so many are younger than `GRACE`.
+
+        They cannot be swept yet, however soon nothing leans on them any more.
+        """
+        with self._lock:
+            while self._founded and now - self._founded[0] >= GRACE.total_seconds():
+                self._founded.popleft()
+            if len(self._founded) >= most:
+                return False
+            self._founded.append(now)
+            return True
+
+    def sweep_is_due(self, *, now: float) -> bool:
+        """Whether the caller is to sweep now: an hour after the first question, and so on."""
+        due = self._sweep_at
+        if due is not None and now < due:
+            return False
+        with self._lock:
+            mine = self._sweep_at == due
+            if mine:
+                self._sweep_at = now + GRACE.total_seconds()
+        return mine and due is not None
+
+    def swept(self, *, now: float, seconds: float) -> None:
+        """A sweep has ended, and took so long: the next one is due in an hour, or later."""
+        with self._lock:
+            self._sweep_at = now + max(GRACE.total_seconds(), RESTS * seconds)
 
     def clear(self) -> None:
         """Drop everything."""

@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 from langchain_core.outputs import ChatGenerationChunk
 
-from langchain_semcache.langchain.generations import endings, refused
+from langchain_semcache.langchain.generations import endings, free_of_charge, refused
 from langchain_semcache.streaming import CallPiece, NotTheSame, Piece
 
 _TEXTS = {"text": "text", "reasoning": "reasoning", "thinking": "thinking"}
@@ -48,7 +48,7 @@ class Kept:
         return self if leads else Kept(self._shell, self._text, self.piece, None)
 
     def chunk(self) -> ChatGenerationChunk:
-        """The chunk for its reader: the model's own, once, or a copy with no id of another call."""
+        """The chunk for its reader: the model's own, once, or a copy that is of no other call."""
         own, self._own = self._own, None
         return own if own is not None else self.copy(named=False)
 
@@ -59,7 +59,10 @@ class Kept:
         if text is not None:
             message.__dict__["content"] = text
         if not named:
+            # The reader's own message, of a call that somebody else has paid for.
             message.__dict__["id"] = None
+            if isinstance(message, AIMessageChunk) and message.usage_metadata:
+                message.__dict__["usage_metadata"] = free_of_charge(message)
         chunk = self._shell.model_copy()
         fields = chunk.__dict__
         fields["message"] = message

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import zstandard
 
@@ -29,12 +30,13 @@ class Change:
 
     Attributes:
         at: When the new answer was stored, in seconds since the epoch.
-        share: Bytes needed to get back from the new answer to the old, over the bytes of the old:
-            about 0.01 for the same words, 0.3 to 0.5 for words that have nothing in common.
+        share: How much of the old answer the new one does not tell: bytes needed to get back to it
+            from the new one, over those it takes by itself. 0 for the same, 1 for nothing in
+            common; None where the two were too large to be compared.
     """
 
     at: float
-    share: float
+    share: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,13 @@ class History:
     def followed(self, old: bytes, new: bytes, *, old_at: float, now: float) -> History:
         """The history of the envelope that replaces `old`, which had this one."""
         if len(old) + len(new) > MAX_COMPARED_BYTES:
-            return replace(self, previous_at=None, previous_bytes=0, back=b"")
+            return History((*self.changes, Change(now, None))[-KEPT:])
         back = zstandard.ZstdCompressor(
             level=_LEVEL, dict_data=_prefix(new), write_content_size=False
         ).compress(old)
-        changes = (*self.changes, Change(now, len(back) / max(1, len(old))))[-KEPT:]
+        alone = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=False).compress(old)
+        share = 0.0 if old == new else min(1.0, len(back) / len(alone))
+        changes = (*self.changes, Change(now, share))[-KEPT:]
         if len(back) > MAX_DELTA_BYTES:
             return History(changes)
         return History(changes, old_at, len(old), back)
@@ -85,7 +89,7 @@ class History:
         """As it lies in a record; empty when there is nothing to tell."""
         if not self.changes:
             return b""
-        told = b"".join(_CHANGE.pack(change.at, change.share) for change in self.changes)
+        told = b"".join([_CHANGE.pack(one.at, _written(one.share)) for one in self.changes])
         head = bytes([len(self.changes)]) + told
         if self.previous_at is None:
             return head
@@ -98,7 +102,10 @@ class History:
         if not data:
             return cls()
         place = 1 + data[0] * _CHANGE.size
-        changes = tuple(Change(*pair) for pair in _CHANGE.iter_unpack(data[1:place]))
+        changes = tuple(
+            Change(at, None if math.isnan(share) else share)
+            for at, share in _CHANGE.iter_unpack(data[1:place])
+        )
         if len(changes) != data[0] or len(changes) > KEPT:
             raise ValueError("a history of another length")
         if place == len(data):
@@ -106,6 +113,10 @@ class History:
         (previous_at,) = struct.unpack_from(">d", data, place)
         previous_bytes, place = read_number(data, place + 8)
         return cls(changes, previous_at, previous_bytes, data[place:])
+
+
+def _written(share: float | None) -> float:
+    return math.nan if share is None else share
 
 
 def _prefix(raw: bytes) -> zstandard.ZstdCompressionDict:

@@ -66,12 +66,7 @@ ENCODER_FAULTS = [RuntimeError("prompt text"), Fault.NAN, Fault.EMPTY, Fault.DIM
 INDEX_FAULTS = [IndexUnavailable("gone"), ConnectionError("prompt text"), Fault.HANG]
 
 
-CALLS = 100
-ALL_OF_THEM = CALLS * DEADLINE
-"""Seconds that the calls would lose if each waited for its deadline; a busy machine loses some."""
-
-
-def _calls_of(ask: Callable[[str], Any], count: int = CALLS) -> float:
+def _calls_of(ask: Callable[[str], Any], count: int = 100) -> float:
     started = time.perf_counter()
     for number in range(count):
         ask(f"question {number}")
@@ -84,7 +79,9 @@ def test_an_encoder_that_breaks_costs_only_hits(
 ) -> None:
     """B39: every answer arrives, little time is lost, one warning, counted; then it recovers."""
     setup.encoder.fault = fault
-    assert _calls_of(setup.model.invoke) < ALL_OF_THEM / 2
+    assert _calls_of(setup.model.invoke) < 10 * DEADLINE
+    # However busy the machine: after three failures nobody waits for it any more.
+    assert setup.encoder.calls <= 3
     assert setup.model.calls == 100
     assert len(warnings_of()) == 1
     assert "prompt text" not in warnings_of()[0]
@@ -109,7 +106,7 @@ def test_an_index_that_breaks_costs_only_hits(
     if failing != "everything":
         setup.index.failing = frozenset({failing})
     setup.index.fault = fault
-    assert _calls_of(setup.model.invoke) < ALL_OF_THEM / 2
+    assert _calls_of(setup.model.invoke) < 10 * DEADLINE + 2
     assert setup.model.calls == 100
     assert len(warnings_of()) == 1
     assert "prompt text" not in warnings_of()[0]
@@ -129,10 +126,10 @@ async def test_an_outage_is_the_same_for_async_code(setup: Setup, port: str, fau
     """B39: bounded for the loop too."""
     getattr(setup, port).fault = fault
     started = time.perf_counter()
-    for number in range(CALLS):
+    for number in range(20):
         assert (await setup.model.ainvoke(f"question {number}")).content == f"answer {number + 1}"
-    assert time.perf_counter() - started < ALL_OF_THEM / 2
-    assert setup.model.calls == CALLS
+    assert time.perf_counter() - started < 10 * DEADLINE + 2
+    assert setup.model.calls == 20
 
 
 def test_while_the_breaker_is_open_nothing_is_asked(setup: Setup) -> None:

@@ -531,3 +531,40 @@ def test_a_shared_stream_may_set_a_variable_and_reset_it(make_cache):
     assert [first + "".join(c.content for c in leader)] * 3 == texts
     assert model.calls == 1
     assert current.get() == ""
+
+
+@COLOURS
+def test_who_reads_along_is_told_the_tokens_at_no_cost(make_cache, colour):
+    model = Chunks().streams({"content": "a "}, {"content": "b", "usage_metadata": USAGE, **END})
+    model.go.clear()
+    cached = cached_streams(model, make_cache())
+
+    async def tasks() -> list[Any]:
+        async def read() -> Any:
+            whole = None
+            async for chunk in cached.astream(QUESTION):
+                whole = chunk if whole is None else whole + chunk
+            return whole
+
+        running = [asyncio.create_task(read()) for _ in range(4)]
+        await asyncio.sleep(0.2)
+        model.go.set()
+        return list(await asyncio.gather(*running))
+
+    def read_one() -> Any:
+        first, *others = cached.stream(QUESTION)
+        return first + others
+
+    if colour == "async":
+        messages = asyncio.run(tasks())
+    else:
+        with ThreadPoolExecutor(4) as pool:
+            running = [pool.submit(read_one) for _ in range(4)]
+            threading.Timer(0.2, model.go.set).start()
+            messages = [one.result(20) for one in running]
+    assert model.calls == 1
+    costs = [message.usage_metadata.get("total_cost") for message in messages]
+    assert sorted(costs, key=str) == [0, 0, 0, None]
+    assert {message.usage_metadata["total_tokens"] for message in messages} == {
+        USAGE["total_tokens"]
+    }

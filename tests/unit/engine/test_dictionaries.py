@@ -7,6 +7,7 @@ import threading
 
 from langchain_semcache.clock import ManualClock
 from langchain_semcache.engine.dictionaries import (
+    ALL_SAMPLE_BYTES,
     FIRST_ANSWERS,
     MOST_GROUPS,
     SAMPLE_BYTES,
@@ -113,3 +114,60 @@ def test_closing_waits_for_the_thread_and_starts_no_more() -> None:
         dictionaries.saw(OWNER, "text", sentence(number))
     assert "semcache-dictionaries" not in [thread.name for thread in threading.enumerate()]
     assert len(list(index.scan(Selection(namespace=PARTS)))) == 1
+
+
+def test_many_tenants_in_turn_each_keep_their_dictionary() -> None:
+    dictionaries = made(MemoryIndex(4))
+    owners = [Owner("default", str(number)) for number in range(40)]
+    for number in range(FIRST_ANSWERS):
+        for owner in owners:
+            dictionaries.saw(owner, "text", sentence(number))
+    dictionaries.settle()
+    assert all(dictionaries.current(owner, "text") for owner in owners)
+    dictionaries.close()
+
+
+def test_large_answers_teach_when_no_more_of_them_are_remembered() -> None:
+    dictionaries = made(MemoryIndex(4))
+    for number in range(100):
+        answer = b" ".join(sentence(100 * number + line) for line in range(120))
+        dictionaries.saw(OWNER, "text", answer)
+    dictionaries.settle()
+    learned = dictionaries.current(OWNER, "text")
+    assert learned is not None
+    assert learned.answers < FIRST_ANSWERS
+    dictionaries.close()
+
+
+def test_all_samples_together_are_bounded() -> None:
+    dictionaries = made(MemoryIndex(4))
+    for number in range(30):
+        for _ in range(15):
+            dictionaries.saw(Owner("default", str(number)), "text", b"x" * 100_000)
+    held = [seen.sample_bytes for seen in dictionaries._groups.values()]
+    assert sum(held) <= ALL_SAMPLE_BYTES
+    assert held[-1] == 1_500_000
+    assert held[0] == 0
+    dictionaries.close()
+
+
+def test_what_went_while_it_was_learned_from_is_not_learned() -> None:
+    started, go = threading.Event(), threading.Event()
+
+    class Slow(MemoryIndex):
+        def put(self, entry, vector):
+            started.set()
+            assert go.wait(10)
+            super().put(entry, vector)
+
+    dictionaries = made(Slow(4))
+    dictionaries.current(OWNER, "text")
+    dictionaries.settle()
+    for number in range(FIRST_ANSWERS):
+        dictionaries.saw(OWNER, "text", sentence(number))
+    assert started.wait(10)
+    dictionaries.unlearn("default")
+    go.set()
+    dictionaries.settle()
+    assert dictionaries.current(OWNER, "text") is None
+    dictionaries.close()

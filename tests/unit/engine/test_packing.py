@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -430,3 +431,87 @@ def test_a_shelf_holds_so_many_bytes_and_no_more(place):
         assert held[-1] is bases[-1]
         shelf.forget_of("default", "t")
         assert not any(shelf.get(base.address) for base in bases)
+
+
+def test_what_lives_shortly_founds_no_base(place):
+    """It would be swept hours after what leaned on it is gone."""
+    with place.open() as cache:
+        for text in (ONE, TWO):
+            cache.store(ask(text), Response.from_text(ANSWER + text), ttl=HOUR)
+        assert place.parts() == []
+        for text in (ONE, TWO):
+            cache.store(ask(text), Response.from_text(ANSWER + text), ttl=4 * HOUR)
+        assert len(place.parts()) == 1
+
+
+def test_a_namespace_that_is_bounded_founds_few_bases(place):
+    """Answers go early there, and their bases cannot be swept for an hour."""
+
+    def churn(cache: Semcache, first: int) -> None:
+        for number in range(first, first + 40):
+            for text in (ONE, TWO):
+                keep(cache, text, noise(str(number)) + text, tenant=str(number))
+
+    with place.open(max_entries=20) as cache:
+        churn(cache, 0)
+        assert len(place.parts()) == 5
+        place.clock.advance(HOUR)
+        churn(cache, 40)
+        assert len(place.parts()) <= 10
+    with place.open(index=MemoryIndex(64)) as cache:
+        churn(cache, 0)
+        assert len(list(cache.core.workplace.index.scan(Selection(namespace=PARTS)))) == 40
+
+
+@pytest.mark.parametrize("then", ["lookup", "store"])
+def test_what_nothing_leans_on_goes_within_an_hour_and_the_next_call(place, then):
+    with place.open() as cache:
+        for text in (ONE, TWO):
+            keep(cache, text, ANSWER + text, "gone")
+        assert cache.invalidate(tenant="gone") == 2
+        assert len(place.parts()) == 1
+        place.clock.advance(HOUR - 1)
+        cache.lookup(ask(THREE))
+        cache.core.workplace.pool.executor().submit(lambda: None).result(10)
+        assert len(place.parts()) == 1
+        place.clock.advance(HOUR)
+        if then == "lookup":
+            cache.lookup(ask(THREE))
+        else:
+            keep(cache, THREE, "short")
+        until = time.monotonic() + 10
+        while place.parts() and time.monotonic() < until:
+            time.sleep(0.01)
+        assert place.parts() == []
+
+
+def test_a_sweep_that_takes_long_comes_less_often():
+    shelf = Shelf()
+    assert not shelf.sweep_is_due(now=0)
+    assert shelf.sweep_is_due(now=HOUR)
+    assert not shelf.sweep_is_due(now=HOUR)
+    shelf.swept(now=HOUR, seconds=HOUR / 10)
+    assert not shelf.sweep_is_due(now=10 * HOUR)
+    assert shelf.sweep_is_due(now=11 * HOUR)
+
+
+def test_a_grace_of_none_is_no_grace_of_nothing(place):
+    with place.open() as cache, pytest.raises(ConfigurationError, match="grace"):
+        cache.compact(grace=None)
+
+
+def test_nothing_is_learned_from_an_answer_that_was_removed(place):
+    secret = "Meet me at Secret Road number seven. " * 4
+    with place.open(responses={"dictionary_bytes": 16_384}) as cache:
+        for number in range(FIRST_ANSWERS - 1):
+            cache.store(ask(f"s {number}"), Response.from_text(secret + str(number)), tags=["s"])
+        assert cache.invalidate(tags=["s"]) == FIRST_ANSWERS - 1
+        for number in range(FIRST_ANSWERS):
+            keep(cache, f"plain {number}", f"Open settings {number}, and confirm it. " * 4)
+        cache.core.policy.dictionaries.settle()
+        learned = [part for part in place.parts() if b"Secret Road" in part.payload]
+        (dictionary,) = place.parts()
+        trained = from_entry(dictionary, Owner("default", dictionary.tenant)).trained
+    assert learned == []
+    assert b"Secret" not in trained
+    assert b"settings" in trained

@@ -102,7 +102,7 @@ def read_by_threads(streams: SharedStreams[str], model: Model, count: int) -> li
 
     def all_seated() -> None:
         while not done.is_set():
-            running = streams._running.get("key")
+            running = streams._streams._running.get("key")
             if running is not None and len(running.buffer.seats) == count:
                 break
             time.sleep(0.001)

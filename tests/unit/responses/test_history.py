@@ -55,7 +55,21 @@ def test_a_way_back_that_is_long_is_not_kept_and_the_change_is():
     huge = History((Change(1.0, 0.5),)).followed(
         b"x" * MAX_COMPARED_BYTES, NEW, old_at=1.0, now=2.0
     )
-    assert (len(huge.changes), huge.previous_at) == (1, None)
+    assert (len(huge.changes), huge.previous_at) == (2, None)
+    assert huge.changes[-1] == Change(2.0, None)
+    assert History.from_bytes(huge.to_bytes()) == huge
+
+
+def test_a_change_is_nothing_for_the_same_and_all_for_nothing_in_common():
+    def share(old: bytes, new: bytes) -> float | None:
+        return History().followed(old, new, old_at=1.0, now=2.0).changes[-1].share
+
+    text = b" ".join(b"%x" % (n * n * 7919) for n in range(200))
+    other = b" ".join(b"%x" % (n * n * 104_729 + 11) for n in range(200))
+    assert share(text, text) == 0
+    assert share(text, text + b" and more") < 0.1
+    assert 0.3 < share(text, text[: len(text) // 2] + other[: len(other) // 2]) < 0.7
+    assert share(text, other) > 0.9
 
 
 def test_a_way_back_from_another_answer_is_corrupt_or_empty_handed():
