@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 
 import openai
 
@@ -28,6 +29,7 @@ def main() -> int:
     client = openai.OpenAI(base_url=url, api_key=os.environ["LITELLM_MASTER_KEY"])
     print(f"{'reason':16}{'similarity':>12}{'confidence':>12}   question")
     for question in QUESTIONS:
+        time.sleep(0.5)  # LiteLLM stores an answer after it has sent it
         answer = client.chat.completions.with_raw_response.create(
             model="gpt-4o-mini", messages=[{"role": "user", "content": question}]
         )

@@ -39,13 +39,19 @@ class _Shared(Generic[Chunk]):
         self._alone = False
         self._wanted = asyncio.Event()
         self._waiting: list[asyncio.Future[None]] = []
+        self._elsewhere: set[Seat] = set()
         self._task: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
 
     def seat(self, *, again: bool) -> Seat | None:
         """See `Sharable.seat`."""
         with self.lock:
-            return self.buffer.sit(leads=False) if self.buffer.joinable(again=again) else None
+            if not self.buffer.joinable(again=again):
+                return None
+            seat = self.buffer.sit(leads=False)
+            if asyncio.get_running_loop() is not self._loop:
+                self._elsewhere.add(seat)
+            return seat
 
     def is_over(self) -> bool:
         """Whether no more chunks will come."""
@@ -84,16 +90,22 @@ class _Shared(Generic[Chunk]):
                 return chunk
 
     async def leave(self, seat: Seat) -> None:
-        """The reader goes; with the last one the stream is closed."""
+        """The reader goes; with the last one of its event loop the stream is closed.
+
+        A loop often ends with its last reader, and nobody is told: those who read along in another
+        one are better off with a call of their own.
+        """
         here = asyncio.get_running_loop()
         with self.lock:
             self.buffer.seats.discard(seat)
             if self.buffer.ended:
                 return
-            if self.buffer.seats:
+            left = self.buffer.seats
+            if left - self._elsewhere or (left and seat in self._elsewhere):
                 self._ask(here)
                 return
             self.buffer.end(Interrupted())
+            self._tell()
         if here is self._loop:
             await self._stop()
         else:

@@ -12,7 +12,7 @@ import pytest
 
 from langchain_semcache.engine.shared_buffer import FellBehind, Interrupted
 from langchain_semcache.engine.shared_streams import SharedStreams
-from langchain_semcache.engine.shared_streams_async import AsyncSharedStreams
+from langchain_semcache.engine.shared_streams_async import AHEAD, AsyncSharedStreams
 from langchain_semcache.engine.stream_reader import Kind
 from langchain_semcache.streaming import Piece
 
@@ -257,6 +257,18 @@ async def test_a_lonely_reader_is_not_read_ahead_of(colour):
     assert (model.given, model.closed) == (1, 1)
 
 
+async def test_tasks_that_share_are_read_ahead_of_by_a_little_only():
+    model = Model([f"{number} " for number in range(1_000)])
+    two = Two("tasks", model)
+    assert [await two.read(two.leader) for _ in range(3)] == ["0 ", "1 ", "2 "]
+    assert [await two.read(two.follower) for _ in range(4)] == ["0 ", "1 ", "2 ", "3 "]
+    for _ in range(1_000):
+        await asyncio.sleep(0)
+    assert 4 < model.given <= 4 + 2 * AHEAD
+    assert (await two.rest(two.follower)).endswith("999 ")
+    await two.stop(two.leader)
+
+
 @COLOURS
 async def test_after_a_failure_in_the_middle_the_same_answer_is_gone_on_with(colour):
     """Also when it is cut otherwise: what was handed out is not handed out again."""
@@ -433,6 +445,39 @@ def test_a_loop_that_ends_takes_nothing_from_readers_in_another_one(ends):
         loop.run_until_complete(stream.aclose())
         loop.run_until_complete(_cancel_all())
         loop.close()
+
+
+@pytest.mark.parametrize("time_over", range(8))
+def test_a_leader_that_leaves_with_its_loop_leaves_nothing_open(time_over, caplog):
+    """Its stream is closed, and the readers of other loops make one call of their own."""
+    model = Model(WORDS * 20)
+    streams = AsyncSharedStreams(kind())
+    led, joined = threading.Event(), threading.Barrier(3)
+
+    async def lead():
+        stream = streams.read("key", model.later)
+        for _ in range(5):
+            await anext(stream)
+        led.set()
+        await until(lambda: joined.n_waiting == 2)
+        joined.wait(SECONDS)
+        await asyncio.sleep(time_over / 1000)
+
+    async def follow() -> str:
+        led.wait(SECONDS)
+        reader = streams.read("key", model.later)
+        first = await anext(reader)
+        joined.wait(SECONDS)
+        return first + "".join([chunk async for chunk in reader])
+
+    with ThreadPoolExecutor(3) as pool:
+        leading = pool.submit(asyncio.run, lead())
+        following = [pool.submit(asyncio.run, follow()) for _ in range(2)]
+        leading.result(SECONDS)
+        assert [one.result(SECONDS) for one in following] == ["".join(WORDS * 20)] * 2
+    assert model.calls <= 2
+    assert model.closed == model.calls
+    assert caplog.records == []
 
 
 async def _cancel_all() -> None:
