@@ -24,6 +24,7 @@ from langchain_semcache.engine.workplace import RECENT_VECTORS, Workplace
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable
 from langchain_semcache.events import EventSink
 from langchain_semcache.guards import check
+from langchain_semcache.lifetimes import make_freshness
 from langchain_semcache.ports import (
     BlockingPort,
     Encoder,
@@ -124,6 +125,9 @@ def build(
         accounts = _accounts(config, calibration, index=index, clock=clock, sink=sink, pool=pool)
         if accounts is not None:
             opened.callback(accounts.close)
+        freshness = make_freshness(config, index=index, clock=clock, pool=pool)
+        if freshness is not None:
+            opened.callback(freshness.close)
         shelf = Shelf()
         dictionaries = _dictionaries(config, index=index, shelf=shelf, clock=clock)
         if dictionaries is not None:
@@ -161,6 +165,7 @@ def build(
                 rewrites=isinstance(index, SupportsRewrite),
                 shelf=shelf,
                 dictionaries=dictionaries,
+                freshness=freshness,
             ),
             settings=settings,
             counters=counters,

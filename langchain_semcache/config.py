@@ -12,8 +12,6 @@ from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
@@ -25,41 +23,14 @@ from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.records import RESERVED
 from langchain_semcache.request import RequestSettings
 from langchain_semcache.request.canonical import nfc
-from langchain_semcache.ttl import checked_ttl
-
-
-def _not_bool(value: object) -> object:
-    if isinstance(value, bool | str):
-        raise ValueError(f"must be a number, not {value!r}")
-    return value
-
+from langchain_semcache.settings import FreshnessSettings, Lifetime, Number, Seconds, Settings
 
 _USER = re.compile(r"//[^\s/@]*@")
 _USER_AT_LARGE = re.compile(r"[^\s/@:'\"]+:(?!//)[^\s@]+@")
 _ALMOST_URL = re.compile("https?:?/", re.IGNORECASE)
 
-Number = Annotated[float, BeforeValidator(_not_bool), Field(allow_inf_nan=False)]
-Seconds = Annotated[Number, Field(gt=0, le=600)]
-Lifetime = Annotated[timedelta | None, BeforeValidator(checked_ttl)]
 
-
-class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _exact_kinds(cls, settings: object) -> object:
-        """True is no number and "3" is none either; a setting that is nearly right is wrong."""
-        for name, value in settings.items() if isinstance(settings, dict) else ():
-            kind = cls.model_fields[name].annotation if name in cls.model_fields else None
-            if kind in (int, int | None) and type(value) not in (int, type(None)):
-                raise ValueError(f"{name} must be a whole number, not {value!r}")
-            if kind is bool and not isinstance(value, bool):
-                raise ValueError(f"{name} must be true or false, not {value!r}")
-        return settings
-
-
-class QdrantSettings(_Settings):
+class QdrantSettings(Settings):
     """How to talk to a Qdrant server or cluster; unused with a directory or ":memory:".
 
     Attributes:
@@ -80,7 +51,7 @@ class QdrantSettings(_Settings):
     write_consistency_factor: int | None = Field(None, ge=1)
 
 
-class ResponseSettings(_Settings):
+class ResponseSettings(Settings):
     """How answers are written down. What was written stays readable, whatever is set.
 
     Attributes:
@@ -93,7 +64,7 @@ class ResponseSettings(_Settings):
     dictionary_bytes: int = Field(112_640, ge=0, le=1_048_576)
 
 
-class KeySettings(_Settings):
+class KeySettings(Settings):
     """What counts as the same request.
 
     Attributes:
@@ -130,7 +101,7 @@ class KeySettings(_Settings):
         return query_from
 
 
-class StreamSettings(_Settings):
+class StreamSettings(Settings):
     """How streams are recorded, replayed and shared.
 
     Attributes:
@@ -154,7 +125,7 @@ class StreamSettings(_Settings):
         return "recorded" in (self.cuts, self.pace)
 
 
-class SemcacheConfig(_Settings):
+class SemcacheConfig(Settings):
     """Settings of one cache.
 
     Attributes:
@@ -178,6 +149,7 @@ class SemcacheConfig(_Settings):
             whether the stored answer was right. Only with `max_error_rate`.
         neighbours: Candidates that a search brings back.
         ttl: Lifetime of an entry (timedelta or seconds); None never expires, 0 stores nothing.
+            Where lifetimes come from rules (`freshness`), these say it instead.
         volatile_ttl: Lifetime at most of an answer that changes by the day ("today", "the latest",
             现在); 0 stores none.
         max_entries: Entries of this namespace kept at most; the oldest go first. None is unbounded.
@@ -211,6 +183,7 @@ class SemcacheConfig(_Settings):
     key: KeySettings = KeySettings()
     responses: ResponseSettings = ResponseSettings()
     streams: StreamSettings = StreamSettings()
+    freshness: FreshnessSettings = FreshnessSettings()
 
     @field_validator("location")
     @classmethod

@@ -50,6 +50,7 @@ class Reason(StrEnum):
     SCOPE_DIFFERS = "scope_differs"
     INSTRUCTION_DIFFERS = "instruction_differs"
     TOO_OLD = "too_old"
+    EXPIRED = "expired"
     # Why only the exact path was open to this request.
     EXACT_WANTED = "exact_wanted"
     EMPTY_QUESTION = "empty_question"
@@ -238,7 +239,8 @@ class Entry:
     Times are seconds since the epoch. `expires_at` is None for an entry that never expires.
     `payload` is the encoded response (see `responses/`). `vector` is never carried. `context` is
     what the question needs of its chat, as `context.Context` writes it; empty where nothing had
-    been said before.
+    been said before. `life` is empty where `expires_at` is all there is to its lifetime; "rules"
+    and "class:NAME" leave it to the rules, and `expires_at` is the longest they could give it.
     """
 
     id: str
@@ -255,6 +257,39 @@ class Entry:
     tags: tuple[str, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     context: str = ""
+    life: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One adjustment of a lifetime: its name, its factor, and the seconds that it left."""
+
+    name: str
+    factor: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """How long an entry lives by the rules, and how that came about.
+
+    Attributes:
+        ttl_class: The class it was taken for.
+        because: Why that class.
+        first: Lifetime of the class, in seconds.
+        steps: The adjustments that changed anything, in order.
+        seconds: What came of it; infinite for ever.
+    """
+
+    ttl_class: str
+    because: str
+    first: float
+    steps: tuple[Step, ...] = ()
+    seconds: float
+
+    def __str__(self) -> str:
+        trace = "".join(f" × {step.name} {step.factor:.3g}" for step in self.steps)
+        return f"{self.ttl_class} ({self.because}): {self.first:g} s{trace} = {self.seconds:.4g} s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +348,7 @@ class Decision:
             calibration is in place.
         asked: The question as it was compared, of a semantic hit.
         age: Time since the served entry was stored.
+        life: How the lifetime of the served entry came about; None where the rules have no say.
         exact_only: Why meaning was not compared, when it was not.
         verdicts: Every candidate, best first, with what became of it.
         stages: Seconds per stage ("resolve", "fetch", "embed", "search", "decide"), filled in by
@@ -329,6 +365,7 @@ class Decision:
     asked: str | None = None
     age: timedelta | None = None
     expires_at: float | None = None
+    life: Life | None = None
     exact_only: Reason | None = None
     detail: str = ""
     verdicts: tuple[Verdict, ...] = ()
@@ -352,3 +389,4 @@ class StoreResult:
     reason: Reason
     entry_id: str | None = None
     detail: str = ""
+    life: Life | None = None

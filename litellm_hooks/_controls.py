@@ -15,6 +15,7 @@ from typing import Any
 
 from langchain_semcache.lineage import prompt_tags
 from langchain_semcache.records import Conditions
+from langchain_semcache.ttl import UNSET, Ttl
 from litellm_hooks.settings import Mode
 
 _UNFIT = ("background", "conversation", "text_completion")
@@ -84,10 +85,10 @@ def readable(kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
     return {**others, "cache": dict.fromkeys(flags, True)}
 
 
-def lifetime(controls: Controls, longest: timedelta | None, *, trusted: bool) -> timedelta | None:
+def lifetime(controls: Controls, longest: timedelta | None, *, trusted: bool) -> Ttl:
     """How long an answer is kept: the caller's wish, on the proxy only where it is shorter."""
     if controls.ttl is None:
-        return longest
+        return UNSET
     return controls.ttl if trusted or longest is None else min(controls.ttl, longest)
 
 

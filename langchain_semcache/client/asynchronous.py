@@ -38,7 +38,7 @@ from langchain_semcache.records import (
     StoreResult,
 )
 from langchain_semcache.request import Resolved
-from langchain_semcache.ttl import UNSET, Unset
+from langchain_semcache.ttl import UNSET, Ttl
 
 
 class AsyncSemcache(Client):
@@ -97,7 +97,7 @@ class AsyncSemcache(Client):
         request: Asked,
         response: Response | Callable[[], Response],
         *,
-        ttl: timedelta | float | None | Unset = UNSET,
+        ttl: Ttl = UNSET,
         tags: Sequence[str] = (),
         sources: Sources | None = None,
     ) -> StoreResult:
@@ -115,7 +115,7 @@ class AsyncSemcache(Client):
         request: Request | Resolved,
         call: Callable[[], Awaitable[Response]],
         *,
-        ttl: timedelta | float | None | Unset = UNSET,
+        ttl: Ttl = UNSET,
         tags: Sequence[str] = (),
         sources: Sources | None = None,
     ) -> Decision:

@@ -36,7 +36,7 @@ from langchain_semcache.records import (
     StoreResult,
 )
 from langchain_semcache.request import Resolved
-from langchain_semcache.ttl import UNSET, Unset
+from langchain_semcache.ttl import UNSET, Ttl
 
 
 class Semcache(Client):
@@ -107,19 +107,21 @@ class Semcache(Client):
         request: Asked,
         response: Response,
         *,
-        ttl: timedelta | float | None | Unset = UNSET,
+        ttl: Ttl = UNSET,
         tags: Sequence[str] = (),
         sources: Sources | None = None,
     ) -> StoreResult:
         """Keep a reply, if it may be kept.
 
         Args:
-            ttl: Lifetime; numbers are seconds, None never expires, 0 stores nothing.
+            ttl: Lifetime; numbers are seconds, None never expires, 0 stores nothing. The name of a
+                class leaves it to the rules (`freshness`).
             tags: Labels to invalidate by.
             sources: What the answer was made from, by name, each with a version or hash.
 
         Raises:
-            ConfigurationError: `ttl` is negative or no duration, or `sources` is something else.
+            ConfigurationError: `ttl` is negative, no duration and no class, or `sources` is
+                something else.
         """
         terms = self._terms(ttl, tags, sources)
         stages: dict[str, float] = {}
@@ -132,7 +134,7 @@ class Semcache(Client):
         request: Request | Resolved,
         call: Callable[[], Response],
         *,
-        ttl: timedelta | float | None | Unset = UNSET,
+        ttl: Ttl = UNSET,
         tags: Sequence[str] = (),
         sources: Sources | None = None,
     ) -> Decision:

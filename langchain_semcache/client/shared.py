@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TypeAlias, TypeVar
 
 from langchain_semcache.assembly import Core
+from langchain_semcache.client.lifetimes import Lifetimes
 from langchain_semcache.client.stats import Stats
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.engine import asking, compaction, feedback, flow, packing, past
@@ -26,7 +27,6 @@ from langchain_semcache.events import (
     LookupMissed,
     StoreSkipped,
 )
-from langchain_semcache.guards import volatile
 from langchain_semcache.lineage import Sources, hashes, prompt_tags, source_pairs
 from langchain_semcache.ports import SupportsDescribe
 from langchain_semcache.records import (
@@ -39,12 +39,13 @@ from langchain_semcache.records import (
     Removal,
     Request,
     Response,
+    Scope,
     Selection,
     StoreResult,
 )
 from langchain_semcache.request import Resolved, tenant_digest
 from langchain_semcache.request.canonical import nfc
-from langchain_semcache.ttl import Unset, checked_ttl
+from langchain_semcache.ttl import Ttl, checked_ttl
 
 Result = TypeVar("Result")
 
@@ -69,6 +70,8 @@ class Client:
         self._core = core
         self._clock = core.workplace.clock.monotonic
         self._accounts = core.workplace.accounts
+        self._freshness = core.policy.freshness
+        self._lifetimes = Lifetimes(core.config, core.policy.freshness)
         self._served: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self._stores = 0
 
@@ -97,7 +100,8 @@ class Client:
             return _decided(Decision(hit=False, reason=resolved.cacheable))
         if explain:
             return flow.explain(resolved.scope, resolved.query, policy)
-        return flow.lookup(resolved.scope, resolved.query, policy)
+        steps = flow.lookup(resolved.scope, resolved.query, policy)
+        return steps if self._freshness is None else self._learning(steps, resolved.scope)
 
     def _plan_store(
         self,
@@ -110,7 +114,7 @@ class Client:
         if resolved.cacheable is not None:
             return _decided(StoreResult(stored=False, reason=resolved.cacheable))
         reply = response() if callable(response) else response
-        terms = self._shortened(terms, resolved.query.text)
+        terms = self._lifetimes.bounded(terms, resolved)
         steps = flow.store(resolved.scope, resolved.query, reply, self._core.policy, terms)
         return self._if_current(steps, resolved, terms) if terms.sources else steps
 
@@ -140,13 +144,6 @@ class Client:
         detail = "a source was reported as changed after it was read"
         return StoreResult(stored=False, reason=Reason.SOURCE_CHANGED, detail=detail)
 
-    def _shortened(self, terms: flow.Terms, question: str) -> flow.Terms:
-        """What changes by the day is not kept for long, however long it was asked to be kept."""
-        most = self.config.volatile_ttl
-        if most is None or (terms.ttl is not None and terms.ttl <= most) or not volatile(question):
-            return terms
-        return replace(terms, ttl=most)
-
     def _resolve(self, request: Asked, stages: dict[str, float]) -> Resolved:
         if isinstance(request, Resolved):
             return request
@@ -158,18 +155,28 @@ class Client:
 
     def _terms(
         self,
-        ttl: timedelta | float | None | Unset,
+        ttl: Ttl,
         tags: Sequence[str],
         sources: Sources | None,
     ) -> flow.Terms:
         self._stores += 1
+        life, lifetime = self._lifetimes.asked(ttl)
         return flow.Terms(
-            ttl=self.config.ttl if isinstance(ttl, Unset) else checked_ttl(ttl),
+            ttl=lifetime,
+            life=life,
             tags=_labels(tags),
             sources=source_pairs(sources),
             max_entries=self.config.max_entries,
             sweep=self._stores % SWEEP_EVERY == 0,
         )
+
+    def _learning(self, steps: Flow[Decision], scope: Scope) -> Flow[Decision]:
+        """The lookup, with what becomes of it noted for the lifetimes."""
+        decision = yield from steps
+        if self._freshness is not None:
+            self._freshness.asked(scope)
+            self._freshness.decided(decision, scope)
+        return decision
 
     def _looked_up(self, decision: Decision, stages: dict[str, float], started: float) -> Decision:
         seconds = self._clock() - started
@@ -305,6 +312,10 @@ class Client:
             current=hashes(new_hash),
         )
         if not dry_run:
+            if self._freshness is not None:
+                self._freshness.updated(
+                    source, namespace=selection.namespace or "", tenant=selection.tenant
+                )
             self._core.changes.note(
                 source,
                 selection.current or (),

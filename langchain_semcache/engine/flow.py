@@ -7,6 +7,7 @@ drivers run these generators.
 from __future__ import annotations
 
 import hashlib
+import math
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from datetime import timedelta
 from langchain_semcache.context import summarise
 from langchain_semcache.engine import asking, judging, long_questions
 from langchain_semcache.engine.commands import Admit, Failure, Flow
-from langchain_semcache.engine.packing import Fresh, opened, write
+from langchain_semcache.engine.packing import Fresh, Written, opened, write
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.errors import IndexUnavailable
 from langchain_semcache.guards import kind
@@ -24,6 +25,7 @@ from langchain_semcache.records import (
     Candidate,
     Decision,
     Entry,
+    Life,
     Query,
     Reason,
     Response,
@@ -60,16 +62,17 @@ def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
     asked = entry_id(scope, query)
     exact = yield from asking.fetch(asked)
     trouble: Failure | None = exact if isinstance(exact, Failure) else None
-    too_old = isinstance(exact, Entry) and policy.is_too_old(exact)
-    if isinstance(exact, Entry) and not too_old:
+    bar = _bar(exact, policy) if isinstance(exact, Entry) else None
+    if isinstance(exact, Entry) and bar is None:
         response = yield from opened(exact, policy)
         if isinstance(response, Response):
             return _hit(Verdict(Candidate(exact, 1.0), Reason.EXACT), response, policy)
         trouble = response
     query = policy.refine(query)
     if query.exact_only is not None:
-        reason = Reason.TOO_OLD if too_old else query.exact_only
-        return _miss(trouble.reason if trouble else reason, query, trouble=trouble)
+        if bar is not None:
+            return replace(_miss(bar[0], query, detail=bar[1]), entry_id=asked)
+        return _miss(trouble.reason if trouble else query.exact_only, query, trouble=trouble)
     if trouble is not None and trouble.reason is not Reason.CORRUPT_ENTRY:
         return _miss(trouble.reason, query, trouble=trouble)
     verdicts = yield from judging.verdicts(query, policy)
@@ -81,6 +84,13 @@ def lookup(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
     if trouble is not None and not decision.hit:
         return replace(decision, reason=trouble.reason, detail=str(trouble.error))
     return decision
+
+
+def _bar(exact: Entry, policy: Policy) -> tuple[Reason, str] | None:
+    """What keeps the entry of these very words from being served, and how that comes."""
+    if (lives := policy.is_over(exact)) is not None:
+        return Reason.EXPIRED, str(lives)
+    return (Reason.TOO_OLD, "") if policy.is_too_old(exact) else None
 
 
 def explain(scope: Scope, query: Query, policy: Policy) -> Flow[Decision]:
@@ -122,13 +132,15 @@ class Terms:
     """How a reply is kept.
 
     Attributes:
-        ttl: Lifetime; None never expires.
+        ttl: Lifetime; None never expires. At most, where there is a `life`.
+        life: Who has a say in the lifetime; see `Entry.life`.
         tags, sources: What the entry can be invalidated by.
         max_entries: The namespace is held to this size afterwards.
         sweep: Otherwise, whether to remove what is expired afterwards.
     """
 
     ttl: timedelta | None
+    life: str = ""
     tags: tuple[str, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     max_entries: int | None = None
@@ -151,38 +163,14 @@ def store(
     except (TypeError, ValueError, RecursionError) as error:
         detail = type(error).__name__
         return StoreResult(stored=False, reason=Reason.UNSUPPORTED_REPLY, detail=detail)
-    vector: Vector | None = None
-    if query.exact_only is None:
-        embedded = yield from long_questions.embed_question(query)
-        # Without a vector the answer is still worth keeping: identical requests will find it.
-        vector = None if isinstance(embedded, Failure) else embedded
-    fresh = Fresh(
-        raw=raw,
-        kind=response.kind,
-        entry_id=entry_id(scope, query),
-        owner=Owner(scope.namespace, scope.tenant),
-        partition=query.partition,
-        vector=vector,
-        ttl=terms.ttl,
-        among=terms.max_entries,
-    )
-    written = yield from write(fresh, policy)
+    entry = _draft(scope, query, policy, terms)
+    if (life := policy.life(entry)) is not None and not life.seconds:
+        return StoreResult(stored=False, reason=Reason.TTL_ZERO, detail=str(life), life=life)
+    vector = yield from _vector(query)
+    written = yield from _written(entry, response, raw, vector, policy=policy, terms=terms)
     now = policy.now()
-    entry = Entry(
-        id=fresh.entry_id,
-        scope=scope.digest,
-        partition=query.partition,
-        fingerprint=query.fingerprint,
-        namespace=scope.namespace,
-        tenant=scope.tenant,
-        model=scope.model,
-        question=query.text,
-        context=summarise(query.turns, query.text).to_json() if query.turns else "",
-        payload=written.payload,
-        created_at=now,
-        expires_at=expires_at(terms.ttl, now=now),
-        tags=terms.tags,
-        sources=terms.sources,
+    entry = replace(
+        entry, payload=written.payload, created_at=now, expires_at=expires_at(terms.ttl, now=now)
     )
     failure = yield from asking.put(entry, vector)
     if failure is not None:
@@ -194,7 +182,78 @@ def store(
         yield from asking.trim(terms.max_entries, scope.namespace)
     elif terms.sweep:
         yield from asking.remove(Selection(expired_at=now), dry_run=False)
-    return StoreResult(stored=True, reason=Reason.STORED, entry_id=entry.id)
+    return StoreResult(stored=True, reason=Reason.STORED, entry_id=entry.id, life=life)
+
+
+def _draft(scope: Scope, query: Query, policy: Policy, terms: Terms) -> Entry:
+    """The entry without its answer."""
+    return Entry(
+        id=entry_id(scope, query),
+        scope=scope.digest,
+        partition=query.partition,
+        fingerprint=query.fingerprint,
+        namespace=scope.namespace,
+        tenant=scope.tenant,
+        model=scope.model,
+        question=query.text,
+        context=summarise(query.turns, query.text).to_json() if query.turns else "",
+        payload=b"",
+        created_at=policy.now(),
+        tags=terms.tags,
+        sources=terms.sources,
+        life=terms.life,
+    )
+
+
+def _vector(query: Query) -> Flow[Vector | None]:
+    """Where the entry is found by meaning; None where it is not to be, or cannot be."""
+    if query.exact_only is not None:
+        return None
+    embedded = yield from long_questions.embed_question(query)
+    # Without a vector the answer is still worth keeping: identical requests will find it.
+    return None if isinstance(embedded, Failure) else embedded
+
+
+def _written(
+    entry: Entry,
+    response: Response,
+    raw: bytes,
+    vector: Vector | None,
+    *,
+    policy: Policy,
+    terms: Terms,
+) -> Flow[Written]:
+    """The record of an answer; what it tells of the one before it is learned from."""
+    before = yield from _before(entry.id, policy)
+    if before is not None and policy.freshness is not None:
+        changed = yield from _differs(before, response, policy)
+        if changed is not None:
+            policy.freshness.refreshed(before, changed=changed)
+    life = policy.life(entry)
+    fresh = Fresh(
+        raw=raw,
+        kind=response.kind,
+        entry_id=entry.id,
+        owner=Owner(entry.namespace, entry.tenant),
+        partition=entry.partition,
+        vector=vector,
+        before=before,
+        ttl=terms.ttl if life is None else _span(life),
+        among=terms.max_entries,
+    )
+    return (yield from write(fresh, policy))
+
+
+def _span(life: Life) -> timedelta | None:
+    return timedelta(seconds=life.seconds) if life.seconds < math.inf else None
+
+
+def _before(wanted: str, policy: Policy) -> Flow[Entry | None]:
+    """The answer that a new one replaces, where anybody wants to know; also one that is over."""
+    if not policy.packs and policy.freshness is None:
+        return None
+    found = yield from asking.fetch(wanted, expired=True)
+    return found if isinstance(found, Entry) else None
 
 
 def _compared(asked: str, fresh: Response, policy: Policy) -> Flow[None]:
@@ -202,14 +261,29 @@ def _compared(asked: str, fresh: Response, policy: Policy) -> Flow[None]:
     due = yield from asking.due(asked)
     stored = (yield from asking.fetch(due)) if due is not None else None
     old = (yield from opened(stored, policy)) if isinstance(stored, Entry) else None
-    if not isinstance(old, Response) or not old.text.strip() or not fresh.text.strip():
-        return
+    right = (yield from _alike(old, fresh)) if isinstance(old, Response) else None
+    if right is not None:
+        yield from asking.book(asked, wrong=not right)
+
+
+def _differs(before: Entry, fresh: Response, policy: Policy) -> Flow[bool | None]:
+    """Whether the model says something else by now; None where that cannot be told."""
+    old = yield from opened(before, policy)
+    alike = (yield from _alike(old, fresh)) if isinstance(old, Response) else None
+    return None if alike is None else not alike
+
+
+def _alike(old: Response, fresh: Response) -> Flow[bool | None]:
+    """Whether two answers say the same; None where there are no words to compare."""
+    if not old.text.strip() or not fresh.text.strip():
+        return None
+    if old.text == fresh.text:
+        return True
     one = yield from asking.embed(old.text[:ANSWER_HEAD])
     other = yield from asking.embed(fresh.text[:ANSWER_HEAD])
     if isinstance(one, Failure) or isinstance(other, Failure):
-        return
-    right = agree(old.text, fresh.text, float(one @ other))
-    yield from asking.book(asked, wrong=not right)
+        return None
+    return agree(old.text, fresh.text, float(one @ other))
 
 
 def get(wanted: str) -> Flow[Entry | None]:
@@ -256,6 +330,7 @@ def _sureness(verdict: Verdict) -> float:
 
 def _hit(verdict: Verdict, response: Response, policy: Policy) -> Decision:
     entry = verdict.candidate.entry
+    life = policy.life(entry)
     return Decision(
         hit=True,
         reason=verdict.reason,
@@ -266,7 +341,8 @@ def _hit(verdict: Verdict, response: Response, policy: Policy) -> Decision:
         question=entry.question,
         # A clock that was set back must not give a negative age.
         age=timedelta(seconds=max(0.0, policy.now() - entry.created_at)),
-        expires_at=entry.expires_at,
+        expires_at=policy.ends_at(entry, life),
+        life=life,
     )
 
 

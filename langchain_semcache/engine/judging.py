@@ -9,9 +9,13 @@ from langchain_semcache.context import Context, Difference, compare, summarise
 from langchain_semcache.engine import asking, long_questions
 from langchain_semcache.engine.commands import Failure, Flow
 from langchain_semcache.engine.policy import Policy
+from langchain_semcache.ports import Vector
 from langchain_semcache.records import Candidate, Entry, Query, Reason, Verdict
 from langchain_semcache.threshold.confidence import Calibration
 from langchain_semcache.threshold.features import Observed
+
+WIDEST = 64
+"""Candidates that are looked at, at most, to get by those that are over."""
 
 
 def verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]:
@@ -24,8 +28,8 @@ def verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]:
     candidates = yield from asking.search(query.partition, vector, 1)
     if isinstance(candidates, Failure):
         return candidates
-    if policy.neighbours > 1 and candidates and _near(candidates[0], policy):
-        candidates = yield from asking.search(query.partition, vector, policy.neighbours)
+    if candidates and _near(candidates[0], policy):
+        candidates = yield from _nearest(query, vector, candidates, policy)
         if isinstance(candidates, Failure):
             return candidates
     near = [candidate for candidate in candidates if _near(candidate, policy)]
@@ -48,11 +52,32 @@ def verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]:
     return (yield from _weighed(query, screened, policy.calibration, verifies=policy.verifies))
 
 
+def _nearest(
+    query: Query, vector: Vector, first: Sequence[Candidate], policy: Policy
+) -> Flow[Sequence[Candidate] | Failure]:
+    """The nearest candidates; where some are over by the rules, as many more that are not."""
+    limit = wanted = policy.neighbours
+    found = first
+    while True:
+        if limit > 1:
+            more = yield from asking.search(query.partition, vector, limit)
+            if isinstance(more, Failure):
+                return more
+            found = more
+        over = sum(policy.is_over(one.entry) is not None for one in found)
+        enough = len(found) - over >= wanted or len(found) < limit
+        if enough or limit >= WIDEST or not _near(found[-1], policy):
+            return found
+        limit = min(WIDEST, 4 * limit)
+
+
 def _screened(query: Query, chat: Context | None, candidate: Candidate, policy: Policy) -> Verdict:
     """What distance, the guards and the chats say; `chat` is None where nobody is in one."""
     if not _near(candidate, policy):
         detail = f"similarity {candidate.similarity:.3f} < {policy.similarity_threshold:g}"
         return Verdict(candidate, Reason.BELOW_THRESHOLD, detail)
+    if (lives := policy.is_over(candidate.entry)) is not None:
+        return Verdict(candidate, Reason.EXPIRED, str(lives))
     if policy.is_too_old(candidate.entry):
         return Verdict(candidate, Reason.TOO_OLD, "stored longer ago than the caller allows")
     # Of a long question only what differs is shown to the guards, later.

@@ -51,9 +51,10 @@ class Fresh:
 
     Attributes:
         raw: Its envelope, of this `kind`.
-        entry_id: The id it will have; what is stored under it is the answer before.
+        entry_id: The id it will have.
         owner: Whose it is.
         partition, vector: Where its neighbours are; without a vector it has none.
+        before: What is stored under that id: the answer before.
         ttl: How long it lives; None for ever.
         among: How many answers its namespace holds at most; None is unbounded.
     """
@@ -64,6 +65,7 @@ class Fresh:
     owner: Owner
     partition: str
     vector: Vector | None
+    before: Entry | None = None
     ttl: timedelta | None = None
     among: int | None = None
 
@@ -115,8 +117,7 @@ def write(fresh: Fresh, policy: Policy) -> Flow[Written]:
     if not policy.packs:
         alone = policy.codec.alone(fresh.raw, None)
         return Written(policy.codec.record(fresh.raw, alone))
-    old = yield from asking.fetch(fresh.entry_id, expired=True)
-    before = old if isinstance(old, Entry) else None
+    before = fresh.before
     history = yield from _followed(before, fresh.raw, policy)
     near = yield from _near(fresh)
     dictionary = _dictionary(fresh, policy)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Protocol, Self
 
 from langchain_semcache.engine.dictionaries import Dictionaries
+from langchain_semcache.engine.freshness import Freshness
 from langchain_semcache.engine.shelf import Shelf
 from langchain_semcache.guards import Refusal
-from langchain_semcache.records import Conditions, Entry, Query, Reason
+from langchain_semcache.records import Conditions, Entry, Life, Query, Reason
 from langchain_semcache.responses import DeltaCodec
 from langchain_semcache.threshold.confidence import Calibration
 
@@ -55,6 +57,7 @@ class Policy:
         rewrites: Whether the index can change how a stored answer is written.
         shelf: The parts that are at hand.
         dictionaries: Those to write with; None writes without.
+        freshness: The rules that lifetimes come from; None leaves entries the one they were given.
     """
 
     similarity_threshold: float
@@ -72,6 +75,7 @@ class Policy:
     rewrites: bool = False
     shelf: Shelf = field(default_factory=Shelf)
     dictionaries: Dictionaries | None = None
+    freshness: Freshness | None = None
 
     def under(self, conditions: Conditions) -> Self:
         """The policy for one caller, who can ask for more than the settings and not for less."""
@@ -98,6 +102,23 @@ class Policy:
             return False
         age = self.now() - entry.created_at
         return age > self.max_age.total_seconds() or not self.max_age
+
+    def life(self, entry: Entry) -> Life | None:
+        """How the rules come to its lifetime; None where they have no say."""
+        return self.freshness.life(entry) if self.freshness is not None else None
+
+    def ends_at(self, entry: Entry, lives: Life | None) -> float | None:
+        """When an entry with this life is over; None for never."""
+        if lives is None or self.freshness is None:
+            return entry.expires_at
+        ends_at = self.freshness.ends_at(entry, lives)
+        return None if ends_at == math.inf else ends_at
+
+    def is_over(self, entry: Entry) -> Life | None:
+        """The life of an entry that is over by the rules, though it is still stored."""
+        lives = self.life(entry)
+        ends_at = None if lives is None else self.ends_at(entry, lives)
+        return lives if ends_at is not None and self.now() >= ends_at else None
 
     def may_outweigh(self, question: str, stored: str) -> bool:
         """Whether confidence has the last word where the refusal of a guard is not final."""

@@ -43,6 +43,8 @@ FIELD_TENANT: Final = "tenant"
 FIELD_MODEL: Final = "model"
 FIELD_QUESTION: Final = "question"
 FIELD_CONTEXT: Final = "context"
+FIELD_LIFE: Final = "life"
+"""Only where the rules have a say in an entry's lifetime; absent otherwise."""
 FIELD_RESPONSE: Final = "response"
 FIELD_CREATED_AT: Final = "created_at"
 FIELD_EXPIRES_AT: Final = "expires_at"
@@ -218,6 +220,7 @@ def require_storable(entry: Entry) -> None:
         ("model", entry.model),
         ("question", entry.question),
         ("context", entry.context),
+        ("life", entry.life),
         *(("tags", tag) for tag in _sequence("tags", entry.tags)),
         *(
             ("sources", text)
@@ -242,7 +245,7 @@ def response_text(payload: bytes) -> str:
 def to_payload(entry: Entry) -> dict[str, PayloadValue]:
     """The payload of an entry: JSON values only."""
     expires_at = entry.expires_at
-    return {
+    payload: dict[str, PayloadValue] = {
         FIELD_FORMAT: FORMAT,
         FIELD_ID: entry.id,
         FIELD_SCOPE: entry.scope,
@@ -264,6 +267,9 @@ def to_payload(entry: Entry) -> dict[str, PayloadValue]:
             {SOURCE_NAME: source, SOURCE_DIGEST: digest} for source, digest in entry.sources
         ],
     }
+    if entry.life:
+        payload[FIELD_LIFE] = entry.life
+    return payload
 
 
 def from_payload(payload: Mapping[str, object] | None, *, entry_id: str = "?") -> Entry:
@@ -302,6 +308,7 @@ def _decode(record: Mapping[str, object]) -> Entry:
         model=texts[FIELD_MODEL],
         question=texts[FIELD_QUESTION],
         context=texts[FIELD_CONTEXT],
+        life=_text(record, FIELD_LIFE) if FIELD_LIFE in record else "",
         payload=binascii.a2b_base64(texts[FIELD_RESPONSE], strict_mode=True),
         created_at=float(created),
         expires_at=float(expires) if expires else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from enum import Enum
-from typing import Final
+from typing import Final, TypeAlias
 
 from langchain_semcache.errors import ConfigurationError
 
@@ -16,6 +16,10 @@ class Unset(Enum):
 
 
 UNSET: Final = Unset.UNSET
+
+Ttl: TypeAlias = timedelta | float | str | None | Unset
+"""What a caller may say of a lifetime: how long, in seconds where it is a number; None for ever; a
+class of the rules by its name; or nothing."""
 
 
 def checked_ttl(ttl: timedelta | float | None, *, name: str = "ttl") -> timedelta | None:

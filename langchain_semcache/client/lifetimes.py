@@ -1,0 +1,57 @@
+"""What a caller says of a lifetime, and what comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from math import inf
+
+from langchain_semcache.config import SemcacheConfig
+from langchain_semcache.engine.flow import Terms
+from langchain_semcache.engine.freshness import BY_CLASS, BY_RULES, Freshness
+from langchain_semcache.errors import ConfigurationError
+from langchain_semcache.guards import volatile
+from langchain_semcache.request import Resolved
+from langchain_semcache.ttl import Ttl, Unset, checked_ttl
+
+
+class Lifetimes:
+    """Fixed lifetimes, or the rules that they come from."""
+
+    def __init__(self, config: SemcacheConfig, freshness: Freshness | None) -> None:
+        self._config = config
+        self._freshness = freshness
+
+    def asked(self, ttl: Ttl) -> tuple[str, timedelta | None]:
+        """Who has a say in a lifetime (see `Entry.life`), and how long it is where that is nobody.
+
+        Raises:
+            ConfigurationError: It is negative or no duration, or no class of the rules.
+        """
+        rules = self._freshness.rules if self._freshness is not None else None
+        if isinstance(ttl, Unset):
+            return ("", self._config.ttl) if rules is None else (BY_RULES, None)
+        if not isinstance(ttl, str):
+            return "", checked_ttl(ttl)
+        if rules is None:
+            raise ConfigurationError(
+                f"ttl names a class, {ttl!r}, but lifetimes are fixed: give a duration, or set "
+                'freshness.policy to "rules"'
+            )
+        if ttl not in rules.classes:
+            known = ", ".join(sorted(rules.classes))
+            raise ConfigurationError(f"ttl: no class is called {ttl!r}; the classes are {known}")
+        return BY_CLASS + ttl, None
+
+    def bounded(self, terms: Terms, resolved: Resolved) -> Terms:
+        """How long an entry is kept at most: as long as rules could ever give it, or as asked.
+
+        What changes by the day is not kept for long, however long it was asked to be kept.
+        """
+        if terms.life and self._freshness is not None:
+            longest = self._freshness.longest(resolved.scope.tenant)
+            return replace(terms, ttl=None if longest == inf else timedelta(seconds=longest))
+        most = self._config.volatile_ttl
+        if most is None or (terms.ttl is not None and terms.ttl <= most):
+            return terms
+        return replace(terms, ttl=most) if volatile(resolved.query.text) else terms

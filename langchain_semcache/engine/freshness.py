@@ -1,0 +1,249 @@
+"""Lifetimes at work: the rules are pure (`ttl`); here what is seen of entries is kept and used."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from langchain_semcache.clock import Clock
+from langchain_semcache.engine.pool import WorkerPool
+from langchain_semcache.engine.ttl_books import GroupKey, Known, TtlBooks, encoded, merge
+from langchain_semcache.guards import kind, volatile
+from langchain_semcache.records import Decision, Entry, Life, Reason, Scope
+from langchain_semcache.ttl import (
+    Circumstances,
+    Evidence,
+    Facts,
+    Pace,
+    Rules,
+    Seen,
+    first_choice,
+    life,
+)
+
+BY_RULES: Final = "rules"
+BY_CLASS: Final = "class:"
+"""How an entry says that the rules have a say in its lifetime; see `Entry.life`."""
+
+SCOPES: Final = 1_024
+NAMESPACES: Final = 256
+SAVE_SECONDS: Final = 60.0
+
+_NOT_ABOUT_IT: Final = frozenset(
+    {
+        Reason.BELOW_THRESHOLD,
+        Reason.EXPIRED,
+        Reason.TOO_OLD,
+        Reason.SHADOW_CHECK,
+        Reason.BUDGET_SPENT,
+        Reason.VERIFIER_UNAVAILABLE,
+        Reason.CORRUPT_ENTRY,
+    }
+)
+"""Misses that say nothing of the entry that came nearest: another question might have hit it."""
+
+_kind = lru_cache(4_096)(kind)
+_volatile = lru_cache(4_096)(volatile)
+
+
+@dataclass(slots=True)
+class _Namespace:
+    known: Known
+    saved_at: float
+    unsaved: bool = False
+
+
+class Freshness:
+    """Says how long entries live, and learns from what becomes of them. Safe between threads.
+
+    Args:
+        rules: Every number. Other rules make other lifetimes of the same entries at once.
+        pool: Reads and writes of the books happen there: no lookup waits for them.
+        books: Where what was learned outlives the process.
+    """
+
+    def __init__(self, rules: Rules, *, clock: Clock, pool: WorkerPool, books: TtlBooks) -> None:
+        self.rules = rules
+        self._clock = clock
+        self._pool = pool
+        self._books = books
+        self._lock = threading.Lock()
+        self._namespaces: dict[str, _Namespace] = {}
+        self._paces: OrderedDict[str, Pace] = OrderedDict()
+
+    def life(self, entry: Entry) -> Life | None:
+        """How long the entry lives by the rules as they are now; None where they have no say."""
+        if not entry.life:
+            return None
+        now = self._clock.now()
+        facts = self._facts(entry)
+        with self._lock:
+            at = self._circumstances(entry, facts, now)
+        return life(at, self.rules)
+
+    def ends_at(self, entry: Entry, lives: Life) -> float:
+        """When that time is over, in seconds since the epoch; infinite for never."""
+        start = entry.created_at
+        if self.rules.sliding:
+            with self._lock:
+                seen = self._namespace(entry.namespace).known.entries.get(entry.id)
+            start = max(start, seen.served_at) if seen is not None else start
+        return start + lives.seconds
+
+    def longest(self, tenant: str) -> float:
+        """The longest that the rules can give an entry of this tenant, in seconds."""
+        return self.rules.bounds_of(tenant).most
+
+    def asked(self, scope: Scope) -> None:
+        """Count a request of this scope."""
+        now = self._clock.now()
+        with self._lock:
+            pace = self._paces.pop(scope.digest, None) or Pace.from_now(now)
+            self._paces[scope.digest] = pace
+            if len(self._paces) > SCOPES:
+                self._paces.popitem(last=False)
+            pace.add(now)
+
+    def decided(self, decision: Decision, scope: Scope) -> None:
+        """Learn from what became of a lookup, for the entry that came nearest."""
+        if decision.entry_id is None:
+            return
+        now, rules = self._clock.now(), self.rules
+        with self._lock:
+            at = self._namespace(scope.namespace)
+            evidence = at.known.evidence(decision.entry_id, now)
+            if decision.hit:
+                evidence.hit(now, keep_days=rules.days)
+            elif decision.verdicts and decision.verdicts[0].reason not in _NOT_ABOUT_IT:
+                evidence.miss(now, keep_days=rules.days, in_a_row=rules.misses_in_a_row)
+            else:
+                evidence.asked.add(now)
+            self._changed(scope.namespace, at, now)
+
+    def refreshed(self, entry: Entry, *, changed: bool) -> None:
+        """A model gave another answer, or the same, in the place of this one."""
+        now = self._clock.now()
+        gap = now - entry.created_at
+        group = self._group(self._facts(entry))
+        with self._lock:
+            at = self._namespace(entry.namespace)
+            at.known.evidence(entry.id, now).changes.look(gap, now, changed=changed)
+            at.known.group(group).look(gap, now, changed=changed)
+            self._changed(entry.namespace, at, now)
+
+    def updated(self, source: str, *, namespace: str, tenant: str | None) -> None:
+        """A source has other content now."""
+        now = self._clock.now()
+        with self._lock:
+            at = self._namespace(namespace)
+            at.known.update((tenant, source), now)
+            self._changed(namespace, at, now)
+
+    def load(self, namespace: str) -> None:
+        """Read what all workers have written about a namespace, and add it to what is known."""
+        stored = self._books.read(namespace)
+        with self._lock:
+            at = self._namespace(namespace, read=True)
+            at.known = merge(at.known, stored)
+
+    def save(self, namespace: str) -> None:
+        """Write what is known of a namespace, together with what others have written meanwhile."""
+        stored = self._books.read(namespace)
+        with self._lock:
+            at = self._namespace(namespace, read=True)
+            at.known = merge(at.known, stored)
+            at.unsaved = False
+            record = encoded(at.known)
+        if not self._books.write(namespace, record):
+            with self._lock:
+                at.unsaved = True
+
+    def close(self) -> None:
+        """Save what has changed: whoever only looked leaves no trace."""
+        with self._lock:
+            unsaved = [name for name, at in self._namespaces.items() if at.unsaved]
+        for namespace in unsaved:
+            self.save(namespace)
+
+    def _namespace(self, namespace: str, *, read: bool = False) -> _Namespace:
+        """What is known of a namespace; what is stored of it comes soon, unless just read."""
+        at = self._namespaces.get(namespace)
+        if at is None:
+            at = self._namespaces[namespace] = _Namespace(Known(), self._clock.now())
+            if len(self._namespaces) > NAMESPACES:
+                self._namespaces.pop(next(iter(self._namespaces)))
+            if not read:
+                self._pool.submit(lambda: self.load(namespace))
+        return at
+
+    def _changed(self, namespace: str, at: _Namespace, now: float) -> None:
+        at.unsaved = True
+        if now - at.saved_at >= SAVE_SECONDS:
+            at.saved_at = now
+            self._pool.submit(lambda: self.save(namespace))
+
+    def _circumstances(self, entry: Entry, facts: Facts, now: float) -> Circumstances:
+        known = self._namespace(entry.namespace).known
+        evidence = known.entries.get(entry.id) or Evidence.from_now(now)
+        pace = self._paces.get(entry.scope)
+        hits, lookups = evidence.tally(now, keep_days=self.rules.days)
+        asked, seconds = evidence.asked.counted(now)
+        return Circumstances(
+            facts=facts,
+            seen=Seen(
+                hits=hits,
+                lookups=lookups,
+                changed=evidence.changes.changed.at_time(now),
+                updates=_updates(entry, known, now),
+            ),
+            triggers=evidence.triggers,
+            change_rate=self._change_rate(facts, evidence, known, now),
+            request_rate=asked / seconds if seconds > 0 else 0.0,
+            qps_ratio=pace.ratio(now) if pace is not None else 1.0,
+        )
+
+    def _change_rate(self, facts: Facts, evidence: Evidence, known: Known, now: float) -> float:
+        """What the entry's own refreshes say, drawn to those of its group, and that to its class.
+
+        A class's first lifetime stands for the change rate that it is the best for.
+        """
+        cost = self.rules.stale_cost
+        first = self.rules.classes[first_choice(facts, self.rules.choice).name].first
+        if cost is None or not 0 < first < math.inf:
+            return 0.0
+        rate = -math.log1p(-min(1 / cost, 1 - 1e-9)) / first
+        group = known.groups.get(self._group(facts))
+        rate = rate if group is None else group.rate(rate, now)
+        return evidence.changes.rate(rate, now)
+
+    def _group(self, facts: Facts) -> GroupKey:
+        """Entries that learn from each other: of one first class, asking for the same kind."""
+        return first_choice(facts, self.rules.choice).name, facts.kind
+
+    def _facts(self, entry: Entry) -> Facts:
+        wanted = entry.life.removeprefix(BY_CLASS) if entry.life.startswith(BY_CLASS) else None
+        return Facts(
+            # A class that the rules know no more leaves the choice to them.
+            wanted=wanted if wanted in self.rules.classes else None,
+            time_words=_volatile(entry.question),
+            kind=_kind(entry.question),
+            tags=entry.tags,
+            sources=tuple([name for name, _ in entry.sources]),
+            model=entry.model,
+            tenant=entry.tenant,
+        )
+
+
+def _updates(entry: Entry, known: Known, now: float) -> float:
+    """Updates of the entry's sources lately; of several, of the one that has the most."""
+    counts = [
+        known.updates[key].at_time(now)
+        for name, _ in entry.sources
+        for key in ((None, name), (entry.tenant, name))
+        if key in known.updates
+    ]
+    return max(counts, default=0.0)

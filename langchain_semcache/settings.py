@@ -1,0 +1,162 @@
+"""What all groups of settings have in common, and those that lifetimes come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from langchain_semcache.ttl import CLASSES, SLA, checked_ttl
+
+
+def _not_bool(value: object) -> object:
+    if isinstance(value, bool | str):
+        raise ValueError(f"must be a number, not {value!r}")
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_not_bool), Field(allow_inf_nan=False)]
+Seconds = Annotated[Number, Field(gt=0, le=600)]
+Share = Annotated[Number, Field(gt=0, le=1)]
+Lifetime = Annotated[timedelta | None, BeforeValidator(checked_ttl)]
+
+
+class Settings(BaseModel):
+    """Frozen, and what it does not know is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _exact_kinds(cls, settings: object) -> object:
+        """True is no number and "3" is none either; a setting that is nearly right is wrong."""
+        for name, value in settings.items() if isinstance(settings, dict) else ():
+            kind = cls.model_fields[name].annotation if name in cls.model_fields else None
+            if kind in (int, int | None) and type(value) not in (int, type(None)):
+                raise ValueError(f"{name} must be a whole number, not {value!r}")
+            if kind is bool and not isinstance(value, bool):
+                raise ValueError(f"{name} must be true or false, not {value!r}")
+        return settings
+
+
+class ClassSettings(Settings):
+    """A class of answers.
+
+    Attributes:
+        first: Lifetime before any adjustment (timedelta or seconds); None for ever, 0 stores none.
+        factor: What each event of its trigger multiplies the lifetime by.
+        trigger: Those events: "updates" that a source reports, "misses" in a row beside an entry.
+    """
+
+    first: Lifetime
+    factor: Share = 1.0
+    trigger: Literal["updates", "misses", "none"] = "none"
+
+
+class RuleSettings(Settings):
+    """What matches everything that is given here is of the class `use`; patterns as of a shell.
+
+    Attributes:
+        use: Name of a class.
+        tag, source, model: Pattern of a tag or source of the entry, or of its model.
+        kind: Pattern of what the question asks for, by script: "latin how", "han *".
+        time_words: Whether it asks for what changes by the day.
+    """
+
+    use: str
+    tag: str | None = None
+    source: str | None = None
+    model: str | None = None
+    kind: str | None = None
+    time_words: bool | None = None
+
+    @model_validator(mode="after")
+    def _means_something(self) -> Self:
+        if all(getattr(self, name) is None for name in type(self).model_fields if name != "use"):
+            raise ValueError("a rule names a tag, source, model, kind or time_words")
+        return self
+
+
+class TenantSettings(Settings):
+    """What a tenant has of its own.
+
+    Attributes:
+        tier: One of the tiers.
+        least, most: What its lifetimes are held to; None is what holds for all.
+    """
+
+    tier: str = "silver"
+    least: Lifetime = None
+    most: Lifetime = None
+
+
+class FreshnessSettings(Settings):
+    """Where lifetimes come from. An entry that was stored with a lifetime of its own keeps that.
+
+    Attributes:
+        policy: "fixed" (`ttl` and `volatile_ttl`) or "rules" (everything below).
+        classes: Further classes, or other numbers for "frequent", "time_sensitive" and "rare".
+        rules: Which class an entry is of; the first that matches has the last word.
+        otherwise: The class of what no rule knows.
+        hit_rate, hit_rate_days, least_lookups: Share of hits over so many days, of so many lookups
+            at least, above which an answer is frequent and stable.
+        least_changes: Refreshes that brought another answer, from which on it is time-sensitive.
+        misses_in_a_row: Misses beside an entry that fire the trigger "misses".
+        stale_cost: Hits that one stale answer costs. Set, lifetimes follow how often answers were
+            seen to change; None leaves that out.
+        surge: What more requests than usual do: "shorten", "stretch" or "off".
+        surge_limit: The factor of a surge is never below this, nor above its inverse.
+        canary_models, canary_tags: Patterns of the models and tags of a version on trial.
+        canary_factor: What the lifetime of its answers is multiplied by.
+        tiers: Factor by tier; added to gold, silver, bronze and iron.
+        tenants: Tier and limits by tenant.
+        least, most: What every lifetime is held to; `most` None allows one without end.
+        sliding: A lifetime counts from when an entry was last served, up to `most` from writing.
+    """
+
+    policy: Literal["fixed", "rules"] = "fixed"
+    classes: Mapping[str, ClassSettings] = Field(default_factory=dict)
+    rules: tuple[RuleSettings, ...] = ()
+    otherwise: str = "rare"
+    hit_rate: Annotated[Number, Field(ge=0, lt=1)] = 0.95
+    hit_rate_days: int = Field(7, ge=1, le=90)
+    least_lookups: int = Field(20, ge=1)
+    least_changes: int = Field(2, ge=1)
+    misses_in_a_row: int = Field(3, ge=1)
+    stale_cost: Annotated[Number, Field(gt=1)] | None = None
+    surge: Literal["shorten", "stretch", "off"] = "shorten"
+    surge_limit: Share = 0.3
+    canary_models: tuple[str, ...] = ()
+    canary_tags: tuple[str, ...] = ("canary",)
+    canary_factor: Annotated[Number, Field(gt=0, le=10)] = 0.8
+    tiers: Mapping[str, Annotated[Number, Field(gt=0, le=10)]] = Field(default_factory=dict)
+    tenants: Mapping[str, TenantSettings] = Field(default_factory=dict)
+    least: Lifetime = timedelta(seconds=1)
+    most: Lifetime = timedelta(days=7)
+    sliding: bool = False
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> Self:
+        known = {*CLASSES, *self.classes}
+        for name in (self.otherwise, *[rule.use for rule in self.rules]):
+            if name not in known:
+                raise ValueError(f"no class is called {name!r}: use {', '.join(sorted(known))}")
+        tiers = {*SLA, *self.tiers}
+        for tenant, its in self.tenants.items():
+            if its.tier not in tiers:
+                raise ValueError(
+                    f"no tier is called {its.tier!r} (tenant {tenant!r}): use "
+                    f"{', '.join(sorted(tiers))}"
+                )
+            self._check(its.least or self.least, its.most or self.most, f"of tenant {tenant!r} ")
+        self._check(self.least, self.most, "")
+        return self
+
+    @staticmethod
+    def _check(least: timedelta | None, most: timedelta | None, whose: str) -> None:
+        if least is None:
+            raise ValueError("least must be a duration")
+        if most is not None and least > most:
+            raise ValueError(f"least {whose}is more than most")
