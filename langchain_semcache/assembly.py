@@ -15,6 +15,7 @@ from langchain_semcache.engine.accounts import Accounts
 from langchain_semcache.engine.breaker import CircuitBreaker
 from langchain_semcache.engine.changes import SourceChanges
 from langchain_semcache.engine.dictionaries import Dictionaries
+from langchain_semcache.engine.freshness import Freshness
 from langchain_semcache.engine.gate import Gate, ThrottledWarning
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.engine.pool import WorkerPool
@@ -24,7 +25,7 @@ from langchain_semcache.engine.workplace import RECENT_VECTORS, Workplace
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable
 from langchain_semcache.events import EventSink
 from langchain_semcache.guards import check
-from langchain_semcache.lifetimes import make_freshness
+from langchain_semcache.lifetimes import make_lives
 from langchain_semcache.ports import (
     BlockingPort,
     Encoder,
@@ -125,7 +126,8 @@ def build(
         accounts = _accounts(config, calibration, index=index, clock=clock, sink=sink, pool=pool)
         if accounts is not None:
             opened.callback(accounts.close)
-        freshness = make_freshness(config, index=index, clock=clock, pool=pool)
+        lives = make_lives(config, index=index, clock=clock, pool=pool)
+        freshness = lives if isinstance(lives, Freshness) else None
         if freshness is not None:
             opened.callback(freshness.close)
         shelf = Shelf()
@@ -165,6 +167,7 @@ def build(
                 rewrites=isinstance(index, SupportsRewrite),
                 shelf=shelf,
                 dictionaries=dictionaries,
+                lives=lives,
                 freshness=freshness,
             ),
             settings=settings,

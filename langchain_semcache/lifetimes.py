@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from langchain_semcache.clock import Clock
 from langchain_semcache.config import SemcacheConfig
-from langchain_semcache.engine.freshness import Freshness
+from langchain_semcache.engine.freshness import Fixed, Freshness
 from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.engine.ttl_books import TtlBooks
 from langchain_semcache.ports import EntryIndex
@@ -16,12 +16,12 @@ from langchain_semcache.settings import FreshnessSettings
 from langchain_semcache.ttl import CLASSES, SLA, Bounds, Choice, Rule, Rules, TtlClass
 
 
-def make_freshness(
+def make_lives(
     config: SemcacheConfig, *, index: EntryIndex, clock: Clock, pool: WorkerPool
-) -> Freshness | None:
-    """What says how long entries live; None where lifetimes are fixed."""
+) -> Fixed | Freshness:
+    """What says how long entries live that were not stored with a lifetime of their own."""
     if config.freshness.policy == "fixed":
-        return None
+        return Fixed(_seconds(config.ttl), _seconds(config.volatile_ttl))
     freshness = Freshness(
         make_rules(config.freshness), clock=clock, pool=pool, books=TtlBooks(index, clock)
     )

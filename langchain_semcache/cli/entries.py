@@ -79,7 +79,7 @@ def _list(cache: Semcache, entries: list[Entry]) -> None:
         table.add_row(
             entry.id[:8],
             screen.span(now - entry.created_at),
-            _expiry(entry, now),
+            _expiry(cache, entry, now),
             screen.short(entry.model or "–", 14),
             *screen.pair(entry.question, _answer(cache, entry), out.width),
         )
@@ -100,7 +100,8 @@ def _show_one(cache: Semcache, entry: Entry, *, as_json: bool) -> None:
                 "question": entry.question,
                 "model": entry.model or "–",
                 "stored": f"{screen.span(now - entry.created_at)} ago",
-                "expires in": _expiry(entry, now),
+                "expires in": _expiry(cache, entry, now),
+                **_life(cache, entry),
                 "tags": ", ".join(entry.tags) or "–",
                 "sources": ", ".join(f"{name} {version}" for name, version in entry.sources) or "–",
                 "scope": entry.scope,
@@ -112,10 +113,21 @@ def _show_one(cache: Semcache, entry: Entry, *, as_json: bool) -> None:
     out.print(Text("\n").append("\n".join(map(screen.clean, _answer(cache, entry).split("\n")))))
 
 
-def _expiry(entry: Entry, now: float) -> str:
-    if entry.expires_at is None:
+def _expiry(cache: Semcache, entry: Entry, now: float) -> str:
+    ends_at = _ends_at(cache, entry)
+    if ends_at is None:
         return "never"
-    return screen.span(entry.expires_at - now) if entry.expires_at > now else "expired"
+    return screen.span(ends_at - now) if ends_at > now else "expired"
+
+
+def _ends_at(cache: Semcache, entry: Entry) -> float | None:
+    policy = cache.core.policy
+    return policy.ends_at(entry, policy.life(entry))
+
+
+def _life(cache: Semcache, entry: Entry) -> dict[str, str]:
+    lives = cache.core.policy.life(entry)
+    return {} if lives is None else {"lifetime": str(lives)}
 
 
 def _decoded(cache: Semcache, entry: Entry) -> Response | None:
@@ -142,7 +154,8 @@ def _record(cache: Semcache, entry: Entry) -> JSON:
         "tenant": entry.tenant,
         "scope": entry.scope,
         "created_at": entry.created_at,
-        "expires_at": entry.expires_at,
+        "expires_at": _ends_at(cache, entry),
+        "lifetime": None if (lives := cache.core.policy.life(entry)) is None else str(lives),
         "tags": list(entry.tags),
         "sources": {**dict(entry.sources)},
         "answer": response.text if response else None,

@@ -32,9 +32,9 @@ class Census:
     tags: Counter[str] = field(default_factory=Counter)
     tenants: set[str] = field(default_factory=set)
 
-    def add(self, entry: Entry, now: float) -> None:
+    def add(self, entry: Entry, now: float, ends_at: float | None) -> None:
         self.entries += 1
-        self.expired += entry.expires_at is not None and entry.expires_at <= now
+        self.expired += ends_at is not None and ends_at <= now
         self.answer_bytes += len(entry.payload)
         at = entry.created_at
         self.oldest = at if self.oldest is None else min(at, self.oldest)
@@ -69,12 +69,13 @@ def _count(cache: Semcache, tenant: str | None) -> tuple[Counter[str], Census]:
     wanted = None if tenant is None else tenant_digest(tenant)
     namespaces: Counter[str] = Counter()
     census = Census()
+    policy = cache.core.policy
     for entry in cache.core.workplace.index.scan(Selection(tenant=wanted)):
         if entry.namespace in RESERVED:
             continue  # the cache's own, and no answers
         namespaces[entry.namespace] += 1
         if entry.namespace == cache.config.namespace:
-            census.add(entry, now)
+            census.add(entry, now, policy.ends_at(entry, policy.life(entry)))
     return namespaces, census
 
 

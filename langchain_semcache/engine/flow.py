@@ -182,6 +182,7 @@ def store(
         yield from asking.trim(terms.max_entries, scope.namespace)
     elif terms.sweep:
         yield from asking.remove(Selection(expired_at=now), dry_run=False)
+    life = policy.life(entry)
     return StoreResult(stored=True, reason=Reason.STORED, entry_id=entry.id, life=life)
 
 

@@ -50,6 +50,34 @@ _kind = lru_cache(4_096)(kind)
 _volatile = lru_cache(4_096)(volatile)
 
 
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """One lifetime for all, for what was stored while there were rules and is read without them.
+
+    Attributes:
+        ttl: In seconds; infinite for ever.
+        volatile_ttl: The same at most for what changes by the day.
+    """
+
+    ttl: float
+    volatile_ttl: float
+
+    def life(self, entry: Entry) -> Life:
+        """The lifetime that the entry would be given today."""
+        if _volatile(entry.question) and self.volatile_ttl < self.ttl:
+            seconds, because = self.volatile_ttl, "time words"
+        else:
+            seconds, because = self.ttl, "no rules"
+        return Life(ttl_class="fixed", because=because, first=seconds, seconds=seconds)
+
+    def ends_at(self, entry: Entry, lives: Life) -> float:
+        """When that time is over, in seconds since the epoch; infinite for never."""
+        return entry.created_at + lives.seconds
+
+
+UNLIMITED: Final = Fixed(math.inf, math.inf)
+
+
 @dataclass(slots=True)
 class _Namespace:
     known: Known
@@ -63,10 +91,12 @@ class Freshness:
     Args:
         rules: Every number. Other rules make other lifetimes of the same entries at once.
         pool: Reads and writes of the books happen there: no lookup waits for them.
-        books: Where what was learned outlives the process.
+        books: Where what was learned outlives the process; None keeps it in memory only.
     """
 
-    def __init__(self, rules: Rules, *, clock: Clock, pool: WorkerPool, books: TtlBooks) -> None:
+    def __init__(
+        self, rules: Rules, *, clock: Clock, pool: WorkerPool, books: TtlBooks | None = None
+    ) -> None:
         self.rules = rules
         self._clock = clock
         self._pool = pool
@@ -75,10 +105,8 @@ class Freshness:
         self._namespaces: dict[str, _Namespace] = {}
         self._paces: OrderedDict[str, Pace] = OrderedDict()
 
-    def life(self, entry: Entry) -> Life | None:
-        """How long the entry lives by the rules as they are now; None where they have no say."""
-        if not entry.life:
-            return None
+    def life(self, entry: Entry) -> Life:
+        """How long the entry lives by the rules as they are now."""
         now = self._clock.now()
         facts = self._facts(entry)
         with self._lock:
@@ -145,6 +173,8 @@ class Freshness:
 
     def load(self, namespace: str) -> None:
         """Read what all workers have written about a namespace, and add it to what is known."""
+        if self._books is None:
+            return
         stored = self._books.read(namespace)
         with self._lock:
             at = self._namespace(namespace, read=True)
@@ -152,6 +182,8 @@ class Freshness:
 
     def save(self, namespace: str) -> None:
         """Write what is known of a namespace, together with what others have written meanwhile."""
+        if self._books is None:
+            return
         stored = self._books.read(namespace)
         with self._lock:
             at = self._namespace(namespace, read=True)
@@ -176,13 +208,13 @@ class Freshness:
             at = self._namespaces[namespace] = _Namespace(Known(), self._clock.now())
             if len(self._namespaces) > NAMESPACES:
                 self._namespaces.pop(next(iter(self._namespaces)))
-            if not read:
+            if self._books is not None and not read:
                 self._pool.submit(lambda: self.load(namespace))
         return at
 
     def _changed(self, namespace: str, at: _Namespace, now: float) -> None:
         at.unsaved = True
-        if now - at.saved_at >= SAVE_SECONDS:
+        if self._books is not None and now - at.saved_at >= SAVE_SECONDS:
             at.saved_at = now
             self._pool.submit(lambda: self.save(namespace))
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Protocol, Self
 
 from langchain_semcache.engine.dictionaries import Dictionaries
-from langchain_semcache.engine.freshness import Freshness
+from langchain_semcache.engine.freshness import UNLIMITED, Fixed, Freshness
 from langchain_semcache.engine.shelf import Shelf
 from langchain_semcache.guards import Refusal
 from langchain_semcache.records import Conditions, Entry, Life, Query, Reason
@@ -57,7 +57,8 @@ class Policy:
         rewrites: Whether the index can change how a stored answer is written.
         shelf: The parts that are at hand.
         dictionaries: Those to write with; None writes without.
-        freshness: The rules that lifetimes come from; None leaves entries the one they were given.
+        lives: What says how long those entries live that do not know it themselves.
+        freshness: The rules that say so; None where lifetimes are fixed.
     """
 
     similarity_threshold: float
@@ -75,6 +76,7 @@ class Policy:
     rewrites: bool = False
     shelf: Shelf = field(default_factory=Shelf)
     dictionaries: Dictionaries | None = None
+    lives: Fixed | Freshness = UNLIMITED
     freshness: Freshness | None = None
 
     def under(self, conditions: Conditions) -> Self:
@@ -104,14 +106,16 @@ class Policy:
         return age > self.max_age.total_seconds() or not self.max_age
 
     def life(self, entry: Entry) -> Life | None:
-        """How the rules come to its lifetime; None where they have no say."""
-        return self.freshness.life(entry) if self.freshness is not None else None
+        """How its lifetime comes about; None where it was stored with one of its own."""
+        return self.lives.life(entry) if entry.life else None
 
     def ends_at(self, entry: Entry, lives: Life | None) -> float | None:
         """When an entry with this life is over; None for never."""
-        if lives is None or self.freshness is None:
+        if lives is None:
             return entry.expires_at
-        ends_at = self.freshness.ends_at(entry, lives)
+        ends_at = self.lives.ends_at(entry, lives)
+        if entry.expires_at is not None:
+            ends_at = min(ends_at, entry.expires_at)
         return None if ends_at == math.inf else ends_at
 
     def is_over(self, entry: Entry) -> Life | None:

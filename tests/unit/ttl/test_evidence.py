@@ -90,7 +90,7 @@ def test_change_rates_are_found_from_looks(rate: float, share: float, seed: int)
     """`share` is how much of the mean time between changes lies between two looks."""
     chance = random.Random(seed)
     gap = share / rate
-    changes, prior = Changes(), 1 / DAY
+    changes, prior = Changes(), 3 * rate
     for _ in range(3_000):
         changes.look(gap, START, changed=chance.random() < -math.expm1(-share))
     assert changes.rate(prior, START) == pytest.approx(rate, rel=0.3)

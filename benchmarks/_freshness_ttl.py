@@ -1,0 +1,230 @@
+"""How lifetimes are set, on real questions whose answers change as they are made to."""
+
+from __future__ import annotations
+
+import bisect
+import gzip
+import json
+import math
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from langchain_semcache.clock import ManualClock
+from langchain_semcache.engine.freshness import BY_RULES, Freshness
+from langchain_semcache.engine.pool import WorkerPool
+from langchain_semcache.records import Decision, Entry, Reason, Scope
+from langchain_semcache.ttl import Choice, Rule, Rules, TtlClass, best_lifetime
+
+Row = dict[str, object]
+BING = "stream_multi_bing_covid_202001_country.jsonl.gz"
+HOUR, DAY = 3600.0, 86_400.0
+
+CHANGES = {"figures": 2 * HOUR, "news": 8 * HOUR, "general": 2 * DAY, "knowledge": 30 * DAY}
+"""Mean time between two changes of an answer, by class of question. Each question has its own,
+log-normal around that with a sigma of 0.7: two in three are within a factor of two."""
+SIGMA = 0.7
+
+WORDS = {
+    "figures": r"cases?|deaths?|death toll|toll|count|numbers?|map|statistics|stats|data|confirmed|"
+    r"how many|dashboard|mortality|rate|fälle|karte|casi|mappa|casos|mapa|mort[si]?|carte|人数|地图",
+    "news": r"news|updates?|latest|live|today|breaking|headlines?|notici\w*|notizie|nachrichten|"
+    r"aktuell\w*|nouvelles|nieuws|nyheter|最新|新闻|in [a-z]+|usa?|uk|china|italia|"
+    r"australia|canada|india|florida|california|texas|london|deutschland",
+    "knowledge": r"symptom\w*|sintom\w*|signs?|what is|what's|cause\w*|cures?|treat\w*|masks?|"
+    r"vaccine\w*|how (?:do|does|to|is|did)|definition|meaning|origin\w*|started?|transmi\w*|incubation|"
+    r"prevent\w*|sars|mers|症状|口罩|is the|can (?:you|the)|was ist|qué es|cos'è",
+}
+_CLASSES = {name: re.compile(rf"(?:^|\b)(?:{words})(?:\b|$)") for name, words in WORDS.items()}
+
+
+def class_of(query: str) -> str:
+    """The class that a question's answer changes by; figures before news before knowledge."""
+    return next((name for name, words in _CLASSES.items() if words.search(query)), "general")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request: when, for what."""
+
+    at: float
+    question: str
+
+
+class World:
+    """Answers that change, each as a Poisson process of its own. Seeded."""
+
+    def __init__(self, *, seed: int, until: float) -> None:
+        self._seed = seed
+        self._until = until
+        self.rates: dict[str, float] = {}
+        self._changes: dict[str, list[float]] = {}
+
+    def version(self, question: str, at: float) -> int:
+        """Which answer is the right one at that time."""
+        if question not in self._changes:
+            self._make(question)
+        return bisect.bisect_right(self._changes[question], at)
+
+    def _make(self, question: str) -> None:
+        draw = random.Random(f"{self._seed}: {question}")
+        mean = CHANGES[class_of(question.split(": ", 1)[1])]
+        rate = 1 / (mean * math.exp(draw.gauss(0, SIGMA)))
+        times, at = [], draw.expovariate(rate)
+        while at < self._until:
+            times.append(at)
+            at += draw.expovariate(rate)
+        self.rates[question], self._changes[question] = rate, times
+
+
+class Lifetimes(Protocol):
+    """A way to set them: told of every request and of every answer, asked for how long it lives."""
+
+    def lifetime(self, question: str, now: float) -> float: ...
+
+    def asked(self, question: str, now: float, *, hit: bool) -> None: ...
+
+    def refreshed(self, question: str, stored: float, now: float, *, changed: bool) -> None: ...
+
+
+@dataclass(slots=True)
+class Single:
+    """One for all."""
+
+    seconds: float
+
+    def lifetime(self, question: str, now: float) -> float:  # noqa: ARG002 - as the protocol says
+        return self.seconds
+
+    def asked(self, question: str, now: float, *, hit: bool) -> None:
+        """Nothing is learned."""
+
+    def refreshed(self, question: str, stored: float, now: float, *, changed: bool) -> None:
+        """Nothing is learned."""
+
+
+@dataclass(slots=True)
+class DTtl(Single):
+    """d-TTL: one lifetime, moved towards a hit rate by stochastic approximation.
+
+    Basu et al., "Adaptive TTL-Based Caching for Content Delivery" (SIGMETRICS 2017), section 3: a
+    hit beyond the target shortens it, a miss lengthens it.
+    """
+
+    target: float = 0.5
+    step: float = 60.0
+
+    def asked(self, question: str, now: float, *, hit: bool) -> None:  # noqa: ARG002
+        self.seconds = min(max(1.0, self.seconds + self.step * (self.target - hit)), 31 * DAY)
+
+
+@dataclass(slots=True)
+class Oracle(Single):
+    """Knows how often each answer changes and is asked for."""
+
+    rates: dict[str, float] = field(default_factory=dict)
+    requests: dict[str, float] = field(default_factory=dict)
+
+    def lifetime(self, question: str, now: float) -> float:  # noqa: ARG002
+        return best_lifetime(self.rates[question], self.requests[question], 1 / self.seconds)
+
+
+class Learned:
+    """This project's rules, as they run in a cache. `told` gives each question's class as a tag."""
+
+    def __init__(self, stale_cost: float, *, told: bool = False) -> None:
+        classes = {name: TtlClass(3 * HOUR) for name in CHANGES} if told else {}
+        rules = Rules(
+            stale_cost=stale_cost,
+            surge="off",
+            classes={**Rules().classes, "rare": TtlClass(3 * HOUR, 0.75, "misses"), **classes},
+            choice=Choice(rules=[Rule(name, tag=name) for name in CHANGES] if told else ()),
+        )
+        self._told = told
+        self._clock = ManualClock(0.0)
+        self._freshness = Freshness(rules, clock=self._clock, pool=WorkerPool())
+        self._scope = Scope(digest="s", namespace="n", tenant="", model="")
+
+    def lifetime(self, question: str, now: float) -> float:
+        return self._freshness.life(self._entry(question, now)).seconds
+
+    def asked(self, question: str, now: float, *, hit: bool) -> None:
+        self._at(now)
+        reason = Reason.EXACT if hit else Reason.EXPIRED
+        decision = Decision(hit=hit, reason=reason, entry_id=question)
+        self._freshness.decided(decision, self._scope)
+
+    def refreshed(self, question: str, stored: float, now: float, *, changed: bool) -> None:
+        self._at(now)
+        self._freshness.refreshed(self._entry(question, stored), changed=changed)
+
+    def _at(self, now: float) -> None:
+        self._clock.advance(now - self._clock.now())
+
+    def _entry(self, question: str, stored: float) -> Entry:
+        query = question.split(": ", 1)[1]
+        return Entry(
+            id=question,
+            scope="s",
+            partition="p",
+            fingerprint="f",
+            namespace="n",
+            tenant="",
+            model="",
+            question=query,
+            payload=b"",
+            created_at=stored,
+            tags=(class_of(query),) if self._told else (),
+            life=BY_RULES,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Shares of the requests that count: answered by the cache, and of these with an old answer."""
+
+    hits: float
+    stale: float
+
+
+def replay(stream: Sequence[Ask], world: World, lifetimes: Lifetimes, start: int) -> Outcome:
+    """What a cache without bounds answers; counted from request `start` on."""
+    stored: dict[str, tuple[float, int]] = {}
+    hits = stale = 0
+    for number, ask in enumerate(stream):
+        right = world.version(ask.question, ask.at)
+        kept = stored.get(ask.question)
+        over = kept is None or ask.at >= kept[0] + lifetimes.lifetime(ask.question, ask.at)
+        lifetimes.asked(ask.question, ask.at, hit=not over)
+        if over:
+            if kept is not None:
+                changed = kept[1] != right
+                lifetimes.refreshed(ask.question, kept[0], ask.at, changed=changed)
+            stored[ask.question] = (ask.at, right)
+        elif kept is not None and number >= start:
+            hits += 1
+            stale += kept[1] != right
+    counted = len(stream) - start
+    return Outcome(hits / counted, stale / counted)
+
+
+def bing(data: Path, *, uses: int = 60_000, seed: int = 1) -> list[Ask]:
+    """Queries by day and country, as often as they were popular, at random times of their day."""
+    days: dict[str, list[tuple[str, int]]] = {}
+    with gzip.open(data / BING, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            query = f"{row['country']}: {row['query']}"
+            days.setdefault(row["date"], []).append((query, int(row["pop"])))
+    draw = random.Random(seed)
+    total = sum(popular for rows in days.values() for _, popular in rows)
+    stream = []
+    for number, day in enumerate(sorted(days)):
+        queries, weights = zip(*days[day], strict=True)
+        drawn = draw.choices(queries, weights, k=round(uses * sum(weights) / total))
+        times = sorted(draw.uniform(number * DAY, (number + 1) * DAY) for _ in drawn)
+        stream += [Ask(at, query) for at, query in zip(times, drawn, strict=True)]
+    return stream
