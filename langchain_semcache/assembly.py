@@ -13,6 +13,7 @@ from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.encoders.batching import BatchingEncoder
 from langchain_semcache.engine.accounts import Accounts
 from langchain_semcache.engine.breaker import CircuitBreaker
+from langchain_semcache.engine.capacity import Capacity
 from langchain_semcache.engine.gate import Gate, ThrottledWarning
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.engine.pool import WorkerPool
@@ -20,6 +21,7 @@ from langchain_semcache.engine.refining import refine
 from langchain_semcache.engine.workplace import RECENT_VECTORS, Workplace
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable
 from langchain_semcache.events import EventSink
+from langchain_semcache.eviction import Limits
 from langchain_semcache.guards import check
 from langchain_semcache.ports import (
     BlockingPort,
@@ -130,6 +132,9 @@ def build(
                 verifier_gate=_gate("verifier", Reason.VERIFIER_UNAVAILABLE, config, clock, sink),
                 verifier_may_block=_may_block(verifier, unsaid=True),
                 accounts=accounts,
+                capacity=_capacity(
+                    config, index=index, dimension=encoder.dimension, clock=clock, sink=sink
+                ),
                 clock=clock,
                 pool=pool,
                 recent=Recent(RECENT_VECTORS),
@@ -340,6 +345,29 @@ def _accounts(
     accounts = Accounts(budget, index=index, clock=clock, sink=sink, pool=pool)
     accounts.load(config.namespace)
     return accounts
+
+
+def _capacity(
+    config: SemcacheConfig, *, index: EntryIndex, dimension: int, clock: Clock, sink: FanOut
+) -> Capacity | None:
+    """Who has to go when the cache is full, when there is a bound."""
+    limits = Limits(
+        max_entries=config.max_entries,
+        max_bytes=config.max_bytes,
+        tenant_max_entries=config.tenant_max_entries,
+        tenant_max_bytes=config.tenant_max_bytes,
+    )
+    if not limits.any:
+        return None
+    return Capacity(
+        limits,
+        policy=config.eviction,
+        prices=config.model_prices,
+        index=index,
+        dimension=dimension,
+        clock=clock,
+        sink=sink,
+    )
 
 
 def _settings(config: SemcacheConfig) -> RequestSettings:

@@ -69,6 +69,7 @@ class Reason(StrEnum):
     REPLY_NAMES_CALL_ID = "reply_names_call_id"
     UNSUPPORTED_REPLY = "unsupported_reply"
     TTL_ZERO = "ttl_zero"
+    TOO_LARGE = "too_large"
 
 
 class PartKind(StrEnum):

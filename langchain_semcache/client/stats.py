@@ -13,7 +13,7 @@ class Stats:
     """Numbers of one cache: of the whole store, and of this process since it opened.
 
     `verifier` is the identity of who gives the second opinion, "" without one. `budget` is where
-    the error budget stands; None when none is set.
+    the error budget stands; None when none is set. `evicted` are live entries that had to make room.
     """
 
     entries: int
@@ -26,6 +26,7 @@ class Stats:
     encoder: str
     verifier: str = ""
     budget: Summary | None = None
+    evicted: int = 0
 
     @property
     def hit_rate(self) -> float:

@@ -121,14 +121,14 @@ class Terms:
     Attributes:
         ttl: Lifetime; None never expires.
         tags, sources: What the entry can be invalidated by.
-        max_entries: The namespace is held to this size afterwards.
+        bounded: Whether there are limits to hold the namespace to.
         sweep: Otherwise, whether to remove what is expired afterwards.
     """
 
     ttl: timedelta | None
     tags: tuple[str, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
-    max_entries: int | None = None
+    bounded: bool = False
     sweep: bool = False
 
 
@@ -170,11 +170,15 @@ def store(
         tags=terms.tags,
         sources=terms.sources,
     )
+    if terms.bounded and (too_large := (yield from asking.announce(entry))) is not None:
+        return StoreResult(stored=False, reason=Reason.TOO_LARGE, detail=too_large)
     failure = yield from asking.put(entry, vector)
     if failure is not None:
+        if terms.bounded:
+            yield from asking.withdraw(entry.id)
         return StoreResult(stored=False, reason=failure.reason, detail=str(failure.error))
-    if terms.max_entries is not None:
-        yield from asking.trim(terms.max_entries, scope.namespace)
+    if terms.bounded:
+        yield from asking.hold(entry)
     elif terms.sweep:
         yield from asking.remove(Selection(expired_at=now), dry_run=False)
     return StoreResult(stored=True, reason=Reason.STORED, entry_id=entry.id)
