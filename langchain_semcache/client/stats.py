@@ -13,7 +13,8 @@ class Stats:
     """Numbers of one cache: of the whole store, and of this process since it opened.
 
     `verifier` is the identity of who gives the second opinion, "" without one. `budget` is where
-    the error budget stands; None when none is set. `evicted` are live entries that had to make room.
+    the error budget stands; None when none is set. `evicted` counts the live entries that had to
+    make room.
     """
 
     entries: int

@@ -107,7 +107,7 @@ class Capacity:
                     books.forgotten(entry_id)
 
     def booked(self, namespace: str) -> frozenset[str]:
-        """The ids in the books of a namespace, read from the index where they are not up to date."""
+        """The ids in the books of a namespace, read from the index where that has changed."""
         with self._lock:
             return frozenset(self._opened(namespace).ids)
 

@@ -170,6 +170,11 @@ def store(
         tags=terms.tags,
         sources=terms.sources,
     )
+    return (yield from _put(entry, vector, terms))
+
+
+def _put(entry: Entry, vector: Vector | None, terms: Terms) -> Flow[StoreResult]:
+    """Write the entry, and make room for it where there is a limit."""
     if terms.bounded and (too_large := (yield from asking.announce(entry))) is not None:
         return StoreResult(stored=False, reason=Reason.TOO_LARGE, detail=too_large)
     failure = yield from asking.put(entry, vector)
@@ -180,7 +185,7 @@ def store(
     if terms.bounded:
         yield from asking.hold(entry)
     elif terms.sweep:
-        yield from asking.remove(Selection(expired_at=now), dry_run=False)
+        yield from asking.remove(Selection(expired_at=entry.created_at), dry_run=False)
     return StoreResult(stored=True, reason=Reason.STORED, entry_id=entry.id)
 
 

@@ -18,7 +18,7 @@ POLICIES: Final[Mapping[str, Callable[[], Policy]]] = {
     "heat": Heat,
     "cost": Heat,
 }
-"""Policies by the name they have in the settings; "heat" and "cost" differ in what a hit is worth."""
+"""Policies by their names in the settings; "heat" and "cost" differ in what a hit is worth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ class LFU:
         self._shelves: dict[int, OrderedDict[str, None]] = {}
         self._uses = 0
 
-    def stored(self, entry_id: str, value: float) -> None:
+    def stored(self, entry_id: str, value: float) -> None:  # noqa: ARG002 - as the protocol says
         """See `Policy.stored`; the value counts for nothing here."""
         self._move(entry_id, self._counts.get(entry_id, 0) + 1)
 
@@ -81,7 +81,7 @@ class TinyLFU:
         self._trial: OrderedDict[str, int] = OrderedDict()
         self._protected: OrderedDict[str, int] = OrderedDict()
 
-    def stored(self, entry_id: str, value: float) -> None:
+    def stored(self, entry_id: str, value: float) -> None:  # noqa: ARG002 - as the protocol says
         """See `Policy.stored`; the value counts for nothing here."""
         if self._has(entry_id):
             self.touched(entry_id)

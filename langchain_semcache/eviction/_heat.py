@@ -31,7 +31,7 @@ class Heat:
     best, in hits a use of the cache; the value of a hit weighs it. Until enough has been seen, what
     was wanted longest ago goes first.
 
-    Memory: 512 KiB for the sketch, up to 4 MiB for the watched ids, 200 bytes an entry.
+    Memory: 256 KiB for the sketch, up to 4 MiB for the watched ids, 200 bytes an entry.
     """
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class Heat:
         if len(self._watched) <= _TRACKED:
             return
         horizon = 8 * max(len(self._ids), 2_048)
-        oldest_key, (since, its_class) = self._watched.popitem(last=False)
+        _, (since, its_class) = self._watched.popitem(last=False)
         self._spans.gave_up(its_class, self._now - since)
         if self._now - since < horizon and self._shift < 12:
             # Watching fewer ids for longer tells more: half of them go, the same half everywhere.

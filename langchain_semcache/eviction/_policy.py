@@ -36,7 +36,7 @@ class LRU:
     def __init__(self) -> None:
         self._order: OrderedDict[str, None] = OrderedDict()
 
-    def stored(self, entry_id: str, value: float) -> None:
+    def stored(self, entry_id: str, value: float) -> None:  # noqa: ARG002 - as the protocol says
         """See `Policy.stored`; the value counts for nothing here."""
         self._order[entry_id] = None
         self._order.move_to_end(entry_id)

@@ -1,4 +1,4 @@
-"""When something is wanted again, learned from what was: a life table by frequency and idle time."""
+"""When something is wanted again, learned from what was: a life table for each frequency."""
 
 from __future__ import annotations
 
