@@ -11,8 +11,8 @@ import numpy as np
 from langchain_semcache.eviction._reuse import SpansOfReuse, class_of
 from langchain_semcache.eviction._sketch import Sketch, digest
 
-_BATCH: Final = 32
-"""Candidates that one look at all entries brings; the next look is due when they are used up."""
+_LOOKED_AT: Final = 2_048
+"""Entries looked at for one that goes: a look at all of a larger cache has to do for several."""
 
 _TRACKED: Final = 16_384
 """Ids whose next use is waited for, gone or not."""
@@ -86,7 +86,7 @@ class Heat:
             if slot is not None and self._last[slot] == last:
                 offered.add(entry_id)
                 yield entry_id
-        most = _BATCH
+        most = max(1, len(self._ids) // _LOOKED_AT)
         while len(offered) < len(self._ids):
             self._batch = self._ranked(most)
             for entry_id, _ in self._batch:
