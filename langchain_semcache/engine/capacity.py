@@ -29,6 +29,9 @@ _AWAITED: Final = 4_096
 _PAGE: Final = 256
 """Entries that go in one call of the index."""
 
+_TRIES: Final = 3
+"""Looks at the index in one store, where others change it meanwhile."""
+
 
 class Capacity:
     """Keeps every namespace within its limits. Safe between threads.
@@ -94,7 +97,12 @@ class Capacity:
             if self._others_changed(entry.namespace, books):
                 books = self._read(entry.namespace)
             self._catch_up()
-            return self._expire(entry, books) + self._evict(entry, books)
+            gone = self._expire(entry, books) + self._evict(entry, books)
+            for _ in range(_TRIES):
+                if entry.namespace not in self._stale:
+                    break
+                gone += self._evict(entry, self._read(entry.namespace))
+            return gone
 
     def forget(self, selection: Selection) -> None:
         """Follow a removal that somebody asked for, once the index has done it."""
@@ -149,11 +157,14 @@ class Capacity:
             return 0
         for entry_id in gone:
             books.forgotten(entry_id)
+        count = 0
         try:
-            return self._index.remove(Selection(ids=tuple(gone), expired_at=expired_at))
-        except Exception:
-            self._stale.add(namespace)  # some of them may still be there
-            raise
+            count = self._index.remove(Selection(ids=tuple(gone), expired_at=expired_at))
+        finally:
+            if count < len(gone):
+                # Some may still be there, or somebody else has let them go and wrote others.
+                self._stale.add(namespace)
+        return count
 
     def _others_changed(self, namespace: str, books: Books) -> bool:
         """Whether the index holds more or less than it should: another process, another cache."""

@@ -17,7 +17,10 @@ _LOOKED_AT: Final = 2_048
 _TRACKED: Final = 16_384
 """Ids whose next use is waited for, gone or not."""
 
-_REFIT_EVERY: Final = 4_096
+_FIRST_FIT: Final = 512
+_FIT_EVERY: Final = 4_096
+"""Uses between two fits, after some at shorter distances in the beginning."""
+
 _ENOUGH: Final = 300
 """Uses again that have to be seen before anything is learned from them; until then: LRU."""
 
@@ -31,7 +34,7 @@ class Heat:
     best, in hits a use of the cache; the value of a hit weighs it. Until enough has been seen, what
     was wanted longest ago goes first.
 
-    Memory: 256 KiB for the sketch, up to 4 MiB for the watched ids, 200 bytes an entry.
+    Memory: 512 KiB for the sketch, up to 4 MiB for the watched ids, 200 bytes an entry.
     """
 
     def __init__(self) -> None:
@@ -40,6 +43,7 @@ class Heat:
         self._spans = SpansOfReuse()
         self._watched: OrderedDict[int, tuple[int, int]] = OrderedDict()
         self._shift = 0
+        self._fit_at = _FIRST_FIT
         self._slots: dict[str, int] = {}
         self._ids: list[str] = []
         self._keys: list[int] = []
@@ -103,8 +107,9 @@ class Heat:
         self._last[slot] = self._now
         if not key >> 112 & ((1 << self._shift) - 1):
             self._watch(key, class_)
-        if self._now % _REFIT_EVERY == 0:
-            self._refit()
+        if self._now >= self._fit_at:
+            self._fit_at += min(self._now, _FIT_EVERY)
+            self._fit()
 
     def _watch(self, key: int, class_: int) -> None:
         before = self._watched.pop(key, None)
@@ -124,7 +129,7 @@ class Heat:
                 (key, seen) for key, seen in self._watched.items() if not key >> 112 & mask
             )
 
-    def _refit(self) -> None:
+    def _fit(self) -> None:
         since = np.array(list(self._watched.values()), dtype=np.int64).reshape(-1, 2)
         self._spans.fit(since[:, 1], self._now - since[:, 0])
         self._batch = []

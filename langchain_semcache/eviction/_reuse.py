@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 CLASSES: Final = 10
 """Used once, twice, three times, four times, and on in doublings."""
 
-_PER_OCTAVE: Final = 2
+_PER_OCTAVE: Final = 3
 _BINS: Final = 24 * _PER_OCTAVE
 _EDGES: Final[NDArray[np.float64]] = 2.0 ** (np.arange(_BINS + 1) / _PER_OCTAVE) - 1
 _DECAY: Final = 0.9
@@ -19,6 +19,9 @@ _DECAY: Final = 0.9
 
 _FEWEST: Final = 8.0
 """Spans that a step of the table needs; what is known of fewer is not believed."""
+
+_KNOWN_FROM: Final = 50
+"""Spans from which a class has a table of its own."""
 
 
 def class_of(uses: int) -> int:
@@ -51,7 +54,12 @@ class SpansOfReuse:
         waiting = np.zeros_like(self._never)
         np.add.at(waiting, (classes, _bins(ages)), 1.0)
         for class_ in range(CLASSES):
-            self._worth[class_] = _worth(self._again[class_], self._never[class_] + waiting[class_])
+            again, never = self._again[class_], self._never[class_] + waiting[class_]
+            if class_ and again.sum() + never.sum() < _KNOWN_FROM:
+                # Nobody was wanted that often yet: as good as those who nearly were, not worthless.
+                self._worth[class_] = self._worth[class_ - 1]
+            else:
+                self._worth[class_] = _worth(again, never)
         self._again *= _DECAY
         self._never *= _DECAY
 

@@ -25,7 +25,7 @@ class Sketch:
             additions as a row has bytes, so that what was popular once does not stay so for ever.
     """
 
-    def __init__(self, bits: int = 16) -> None:
+    def __init__(self, bits: int = 17) -> None:
         self._bits = bits
         self._mask = (1 << bits) - 1
         self._rows = [bytearray(1 << bits) for _ in range(_ROWS)]

@@ -1,0 +1,218 @@
+"""A full cache, end to end: bounds that hold, who goes, and books that follow the store."""
+
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+
+import pytest
+
+from langchain_semcache import AsyncSemcache, Request, Response, Semcache
+from langchain_semcache.clock import ManualClock
+from langchain_semcache.eviction import POLICIES, entry_bytes
+from langchain_semcache.index.memory import MemoryIndex
+from langchain_semcache.testing.fakes import FlakyIndex, ScriptedEncoder
+
+DIMENSION = 1_000
+REPLY = Response.from_text("Like this.")
+
+
+def noise(size):
+    """Text that does not get much shorter."""
+    return "".join(sha256(str(number).encode()).hexdigest() for number in range(size // 64))
+
+
+class Heard:
+    def __init__(self):
+        self.events = []
+
+    def emit(self, event):
+        self.events.append(event)
+
+    def evicted(self):
+        return [event for event in self.events if type(event).__name__ == "EntriesEvicted"]
+
+
+@pytest.fixture(params=[":memory:", "edge"])
+def location(request, tmp_path):
+    return request.param if request.param == ":memory:" else str(tmp_path / "store")
+
+
+def opened(location=":memory:", **settings):
+    return Semcache.open(
+        location,
+        encoder=ScriptedEncoder(dimension=DIMENSION),
+        similarity_threshold=0.99,
+        strict=True,
+        **settings,
+    )
+
+
+def asked(number, tenant="", model="m"):
+    return Request(messages=f"question number {number}", model=model, tenant=tenant)
+
+
+def store(cache, *numbers, **of):
+    for number in numbers:
+        assert cache.store(asked(number, **of), REPLY).stored
+
+
+def left(cache):
+    return {int(entry.question.rpartition(" ")[2]) for entry in cache.entries()}
+
+
+def books_agree(cache):
+    booked = cache.core.workplace.capacity.booked(cache.config.namespace)
+    return booked == {entry.id for entry in cache.entries()}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_bound_on_entries_holds_after_every_store(location, policy):
+    heard = Heard()
+    with opened(location, max_entries=3, eviction=policy, sinks=[heard]) as cache:
+        for number in range(8):
+            store(cache, number)
+            assert cache.stats().entries == min(number + 1, 3)
+            assert cache.lookup(asked(number)).hit
+        assert cache.stats().evicted == sum(event.count for event in heard.evicted()) == 5
+        assert {event.policy for event in heard.evicted()} == {policy}
+        assert books_agree(cache)
+
+
+def test_a_hit_saves_an_answer_from_going(location):
+    with opened(location, max_entries=3) as cache:
+        store(cache, 0, 1, 2)
+        assert cache.lookup(asked(0)).hit
+        store(cache, 3)
+        assert left(cache) == {0, 2, 3}
+
+
+def test_a_bound_on_bytes_holds_and_what_is_larger_is_not_kept(location):
+    with opened(location, max_bytes=15_000) as cache:
+        for number in range(9):
+            store(cache, number)
+            assert sum(entry_bytes(entry, DIMENSION) for entry in cache.entries()) <= 15_000
+        before = left(cache)
+        assert len(before) > 1
+        long = cache.store(asked(77), Response.from_text(noise(30_000)))
+        assert (long.stored, long.reason) == (False, "too_large")
+        assert left(cache) == before
+
+
+def test_a_tenant_that_is_full_costs_no_other_one_an_answer(location):
+    with opened(location, tenant_max_entries=2) as cache:
+        store(cache, 0, 1, tenant="small")
+        store(cache, *range(10, 20), tenant="large")
+        assert left(cache) == {0, 1, 18, 19}
+
+
+def test_what_has_expired_goes_before_what_is_alive(location):
+    clock = ManualClock()
+    with opened(location, max_entries=3, clock=clock, ttl=None) as cache:
+        store(cache, 0)
+        cache.store(asked(1), REPLY, ttl=5)
+        store(cache, 2)
+        clock.advance(5)
+        store(cache, 3)
+        assert left(cache) == {0, 2, 3}
+        assert cache.stats().evicted == 0
+
+
+def test_a_namespace_has_its_own_bound(location):
+    with opened(location, max_entries=2) as cache:
+        store(cache, 0, 1)
+        for number in range(3):
+            elsewhere = Request(messages=f"question number {number}", namespace="other")
+            assert cache.store(elsewhere, REPLY).stored
+        assert left(cache) == {0, 1}
+
+
+def test_the_books_follow_whatever_removes(location):
+    clock = ManualClock()
+    with opened(location, max_entries=4, clock=clock) as cache:
+        store(cache, 0, 1, 2, 3)
+        cache.report(cache.lookup(asked(0)).entry_id, wrong=True)
+        assert books_agree(cache)
+        store(cache, 4, 5)
+        assert left(cache) == {2, 3, 4, 5}
+        cache.store(asked(6), REPLY, tags=("red",))
+        assert cache.invalidate(tags=("red",)) == 1
+        assert books_agree(cache)
+        store(cache, 7)
+        assert left(cache) == {3, 4, 5, 7}
+        cache.clear()
+        assert books_agree(cache)
+        store(cache, 8, 9)
+        assert left(cache) == {8, 9}
+
+
+def test_a_smaller_bound_is_kept_from_the_next_store_on(tmp_path):
+    with opened(str(tmp_path / "s")) as cache:
+        store(cache, *range(600))
+    with opened(str(tmp_path / "s"), max_entries=5) as cache:
+        store(cache, 600)
+        assert left(cache) == {596, 597, 598, 599, 600}
+
+
+def test_two_caches_on_one_store_share_its_room():
+    index = MemoryIndex(DIMENSION)
+    one, other = opened(index=index, max_entries=3), opened(index=index, max_entries=3)
+    for number in range(6):
+        store((one, other)[number % 2], number)
+        assert one.stats().entries <= 3
+    other.clear()
+    store(one, 7, 8, 9)
+    assert left(one) == {7, 8, 9}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_bounds_hold_when_many_threads_store_at_once(location, policy):
+    with opened(location, max_entries=20, eviction=policy) as cache:
+
+        def work(worker):
+            for number in range(40):
+                assert cache.store(asked(1_000 * worker + number), REPLY).stored
+                cache.lookup(asked(1_000 * worker + number // 2))
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(8)))
+        assert cache.stats().entries == 20
+        assert cache.stats().evicted == 8 * 40 - 20
+        assert books_agree(cache)
+
+
+async def test_the_async_client_holds_the_same_bounds():
+    cache = await AsyncSemcache.open(
+        ":memory:", encoder=ScriptedEncoder(dimension=DIMENSION), max_entries=2
+    )
+    for number in range(5):
+        await cache.store(asked(number), REPLY)
+    assert (await cache.stats()).entries == 2
+    await cache.close()
+
+
+def test_a_dear_answer_outlives_a_cheap_one():
+    with opened(max_entries=50, eviction="cost", model_prices={"dear": 100.0}) as cache:
+        for number in range(600):
+            store(cache, number % 45, model="dear")
+            store(cache, 100 + number % 45, model="cheap")
+            cache.lookup(asked(number % 45, model="dear"))
+        dear = [entry for entry in cache.entries() if entry.model == "dear"]
+        assert len(dear) > 40
+
+
+def test_a_failure_to_let_go_is_made_up_for_later():
+    flaky = FlakyIndex(MemoryIndex(DIMENSION))
+    flaky.failing = frozenset({"remove"})
+    with Semcache.open(
+        ":memory:",
+        encoder=ScriptedEncoder(dimension=DIMENSION),
+        index=flaky,
+        max_entries=2,
+        breaker_failures=100,
+    ) as cache:
+        store(cache, 0, 1)
+        flaky.fault = OSError("down")
+        store(cache, 2)
+        flaky.fault = None
+        store(cache, 3)
+        assert len(left(cache)) == 2
+        assert books_agree(cache)
