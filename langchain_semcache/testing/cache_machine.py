@@ -59,7 +59,13 @@ Key = tuple[str, str, str]
 
 
 class CacheMachine(RuleBasedStateMachine):
-    """Stores, lookups, time, feedback, invalidation, clearing and reopening in any order."""
+    """Stores, lookups, time, feedback, invalidation, clearing and reopening in any order.
+
+    Attributes:
+        max_entries: What `open_cache` bounds the cache to; None where it does not.
+    """
+
+    max_entries: int | None = None
 
     def open_cache(self) -> Semcache:
         """Open the one store of this run, again after every close, with `self.clock`."""
@@ -99,6 +105,8 @@ class CacheMachine(RuleBasedStateMachine):
             now = self.clock.now()
             expires = None if ttl is None else now + ttl
             self.kept[tenant, model, text] = Kept(answer, now, expires, tag)
+            if self.max_entries is not None:
+                self._make_room((tenant, model, text), self.max_entries)
 
     @rule(tenant=tenants, model=models, text=texts)
     def lookup(self, tenant: str, model: str, text: str) -> None:
@@ -155,6 +163,21 @@ class CacheMachine(RuleBasedStateMachine):
         if hasattr(self, "cache"):
             entries = list(self.cache.entries())
             assert len({entry.id for entry in entries}) == len(entries) == len(self.kept)
+
+    @invariant()
+    def books_are_what_the_store_holds(self) -> None:
+        capacity = self.cache.core.workplace.capacity if hasattr(self, "cache") else None
+        if capacity is not None:
+            booked = capacity.booked(self.cache.config.namespace)
+            assert booked == {entry.id for entry in self.cache.entries()}
+
+    def _make_room(self, stored: Key, most: int) -> None:
+        """What has expired is gone; of the rest as many as are too much, and never the newcomer."""
+        alive = [key for key, kept in self.kept.items() if self._live(kept)]
+        there = [key for key in alive if self.cache.explain(_request(*key)).reason is Reason.EXACT]
+        assert stored in there
+        assert len(there) == min(len(alive), most) == self.cache.stats().entries
+        self.kept = {key: self.kept[key] for key in there}
 
     def _forget(self, keys: list[Key], count: int, dry_run: bool) -> None:
         assert count == len(keys)

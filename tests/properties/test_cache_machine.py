@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -23,8 +24,13 @@ class OnMemory(CacheMachine):
             index=self.index,
             clock=self.clock,
             similarity_threshold=THRESHOLD,
+            max_entries=self.max_entries,
             strict=True,
         )
+
+
+class OnMemoryWithABound(OnMemory):
+    max_entries = 3
 
 
 class OnEdge(CacheMachine):
@@ -36,6 +42,7 @@ class OnEdge(CacheMachine):
             encoder=TableEncoder(),
             clock=self.clock,
             similarity_threshold=THRESHOLD,
+            max_entries=self.max_entries,
             strict=True,
         )
 
@@ -43,6 +50,23 @@ class OnEdge(CacheMachine):
         super().teardown()
         if hasattr(self, "folder"):
             self.folder.cleanup()
+
+
+class OnEdgeWithABound(OnEdge):
+    max_entries = 3
+
+
+@pytest.mark.parametrize("machine", [OnMemoryWithABound, OnEdgeWithABound])
+def test_any_sequence_with_a_bound_agrees_with_the_model(machine):
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=40 if machine is OnMemoryWithABound else 8,
+            stateful_step_count=40,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow],
+        ),
+    )
 
 
 def test_any_sequence_on_memory_agrees_with_the_model():

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
+from time import perf_counter
 
 import pytest
 
@@ -10,6 +11,7 @@ from langchain_semcache.clock import ManualClock
 from langchain_semcache.eviction import POLICIES, entry_bytes
 from langchain_semcache.index.memory import MemoryIndex
 from langchain_semcache.testing.fakes import FlakyIndex, ScriptedEncoder
+from tests.services.qdrant_http import QdrantService
 
 DIMENSION = 1_000
 REPLY = Response.from_text("Like this.")
@@ -216,3 +218,30 @@ def test_a_failure_to_let_go_is_made_up_for_later():
         store(cache, 3)
         assert len(left(cache)) == 2
         assert books_agree(cache)
+
+
+def test_three_processes_worth_of_caches_share_a_server_and_its_bound():
+    """Nobody tells them of each other: the count of the server does."""
+    with QdrantService() as service:
+        caches = [opened(service.url, max_entries=10, deadline_seconds=30) for _ in range(3)]
+
+        def work(worker):
+            store(caches[worker], *range(100 * worker, 100 * worker + 12))
+
+        with ThreadPoolExecutor(3) as pool:
+            list(pool.map(work, range(3)))
+        store(caches[0], 999)
+        assert caches[1].stats().entries == 10
+        assert books_agree(caches[0])
+        for cache in caches:
+            cache.close()
+
+
+def test_a_hit_costs_the_policy_next_to_nothing():
+    with opened(max_entries=10) as cache:
+        store(cache, 1)
+        capacity, entry_id = cache.core.workplace.capacity, cache.lookup(asked(1)).entry_id
+        started = perf_counter()
+        for _ in range(10_000):
+            capacity.touched(entry_id)
+        assert (perf_counter() - started) / 10_000 < 5e-6
