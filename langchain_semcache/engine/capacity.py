@@ -63,6 +63,8 @@ class Capacity:
         self._clock = clock
         self._sink = sink
         self._lock = threading.Lock()
+        # Held for no longer than it takes to look: what is announced never waits for an index.
+        self._announcing = threading.Lock()
         self._books: OrderedDict[str, Books] = OrderedDict()
         self._stale: set[str] = set()
         self._awaited: dict[str, str] = {}
@@ -78,8 +80,7 @@ class Capacity:
             case Announce(entry):
                 return self._announce(entry)
             case Withdraw(entry_id):
-                with self._lock:
-                    self._awaited.pop(entry_id, None)
+                self._withdraw(entry_id)
                 return None
 
     def hold(self, entry: Entry) -> int:
@@ -91,7 +92,7 @@ class Capacity:
             IndexUnavailable: The index did not do it; the next store tries again.
         """
         with self._lock:
-            self._awaited.pop(entry.id, None)
+            self._withdraw(entry.id)
             books = self._opened(entry.namespace)
             books.stored(entry.id, self._kept(entry))
             if self._others_changed(entry.namespace, books):
@@ -124,11 +125,15 @@ class Capacity:
         size = entry_bytes(entry, self._dimension)
         if largest is not None and size > largest:
             return f"{size:,} bytes, and {largest:,} may be kept in all"
-        with self._lock:
+        with self._announcing:
             self._awaited[entry.id] = entry.namespace
             if len(self._awaited) > _AWAITED:
                 self._awaited.pop(next(iter(self._awaited)))
         return None
+
+    def _withdraw(self, entry_id: str) -> None:
+        with self._announcing:
+            self._awaited.pop(entry_id, None)
 
     def _expire(self, entry: Entry, books: Books) -> int:
         now = self._clock.now()
@@ -169,11 +174,9 @@ class Capacity:
     def _others_changed(self, namespace: str, books: Books) -> bool:
         """Whether the index holds more or less than it should: another process, another cache."""
         count = self._index.remove(Selection(namespace=namespace), dry_run=True)
-        awaited = sum(
-            1
-            for entry_id, where in self._awaited.items()
-            if where == namespace and entry_id not in books
-        )
+        with self._announcing:
+            coming = [one for one, where in self._awaited.items() if where == namespace]
+        awaited = sum(one not in books for one in coming)
         return not len(books) <= count <= len(books) + awaited
 
     def _opened(self, namespace: str) -> Books:
