@@ -8,7 +8,7 @@ import json
 import math
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -29,14 +29,15 @@ log-normal around that with a sigma of 0.7: two in three are within a factor of 
 SIGMA = 0.7
 
 WORDS = {
-    "figures": r"cases?|deaths?|death toll|toll|count|numbers?|map|statistics|stats|data|confirmed|"
-    r"how many|dashboard|mortality|rate|fälle|karte|casi|mappa|casos|mapa|mort[si]?|carte|人数|地图",
+    "figures": r"cases?|deaths?|death toll|toll|count|numbers?|map|statistics|stats|data|"
+    r"confirmed|how many|"
+    r"dashboard|mortality|rate|fälle|karte|casi|mappa|casos|mapa|mort[si]?|carte|人数|地图",
     "news": r"news|updates?|latest|live|today|breaking|headlines?|notici\w*|notizie|nachrichten|"
     r"aktuell\w*|nouvelles|nieuws|nyheter|最新|新闻|in [a-z]+|usa?|uk|china|italia|"
     r"australia|canada|india|florida|california|texas|london|deutschland",
     "knowledge": r"symptom\w*|sintom\w*|signs?|what is|what's|cause\w*|cures?|treat\w*|masks?|"
-    r"vaccine\w*|how (?:do|does|to|is|did)|definition|meaning|origin\w*|started?|transmi\w*|incubation|"
-    r"prevent\w*|sars|mers|症状|口罩|is the|can (?:you|the)|was ist|qué es|cos'è",
+    r"vaccine\w*|how (?:do|does|to|is|did)|definition|meaning|origin\w*|started?|transmi\w*|"
+    r"incubation|prevent\w*|sars|mers|症状|口罩|is the|can (?:you|the)|was ist|qué es|cos'è",
 }
 _CLASSES = {name: re.compile(rf"(?:^|\b)(?:{words})(?:\b|$)") for name, words in WORDS.items()}
 

@@ -195,7 +195,7 @@ class AsyncSemcache(Client):
             return 0
         count = await self._remove(selection, dry_run=dry_run)
         if not dry_run:
-            await asyncio.to_thread(self._let_go, selection, count)
+            await asyncio.to_thread(self._sweeper.let_go, selection, count)
         return self._removed(count, dry_run=dry_run)
 
     async def source_changed(
@@ -218,20 +218,20 @@ class AsyncSemcache(Client):
         """See `Semcache.clear`."""
         selection = Selection(namespace=self.config.namespace)
         count = await self._remove(selection)
-        await asyncio.to_thread(self._let_go, selection, count)
+        await asyncio.to_thread(self._sweeper.let_go, selection, count)
         return self._removed(count, dry_run=False, why=Removal.CLEARED)
 
     async def compact(
         self, *, grace: timedelta | float = GRACE, dry_run: bool = False
     ) -> Compaction:
         """See `Semcache.compact`."""
-        return await asyncio.to_thread(lambda: self._compact(grace, dry_run=dry_run))
+        return await asyncio.to_thread(lambda: self._sweeper.compact(grace, dry_run=dry_run))
 
     async def stats(self, *, sizes: bool = True) -> Stats:
         """See `Semcache.stats`."""
         selection = Selection(namespace=self.config.namespace)
         entries = await self._remove(selection, dry_run=True)
-        return self._stats(entries, await asyncio.to_thread(self._sizes) if sizes else None)
+        return self._stats(entries, await asyncio.to_thread(self._sweeper.sizes) if sizes else None)
 
     async def close(self) -> None:
         """See `Semcache.close`."""

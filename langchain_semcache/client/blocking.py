@@ -235,7 +235,7 @@ class Semcache(Client):
             return 0
         count = self._remove(selection, dry_run=dry_run)
         if not dry_run:
-            self._let_go(selection, count)
+            self._sweeper.let_go(selection, count)
         return self._removed(count, dry_run=dry_run)
 
     def source_changed(
@@ -272,7 +272,7 @@ class Semcache(Client):
         """
         selection = Selection(namespace=self.config.namespace)
         count = self._remove(selection)
-        self._let_go(selection, count)
+        self._sweeper.let_go(selection, count)
         return self._removed(count, dry_run=False, why=Removal.CLEARED)
 
     def compact(self, *, grace: timedelta | float = GRACE, dry_run: bool = False) -> Compaction:
@@ -289,7 +289,7 @@ class Semcache(Client):
             ConfigurationError: `grace` is negative or no duration.
             IndexUnavailable: The index did not do it.
         """
-        return self._compact(grace, dry_run=dry_run)
+        return self._sweeper.compact(grace, dry_run=dry_run)
 
     def stats(self, *, sizes: bool = True) -> Stats:
         """Numbers of this cache.
@@ -299,7 +299,7 @@ class Semcache(Client):
                 for 10,000 of them.
         """
         entries = self._remove(Selection(namespace=self.config.namespace), dry_run=True)
-        return self._stats(entries, self._sizes() if sizes else None)
+        return self._stats(entries, self._sweeper.sizes() if sizes else None)
 
     def close(self) -> None:
         """Release files, threads and sockets; closing twice is harmless."""

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import TypeAlias, TypeVar
 
 from langchain_semcache.assembly import Core
 from langchain_semcache.client.lifetimes import Lifetimes
 from langchain_semcache.client.stats import Stats
+from langchain_semcache.client.sweeping import Sweeper
 from langchain_semcache.config import SemcacheConfig
-from langchain_semcache.engine import asking, compaction, feedback, flow, packing, past
+from langchain_semcache.engine import asking, feedback, flow, packing, past
 from langchain_semcache.engine.commands import Failure, Flow
-from langchain_semcache.engine.compaction import Compaction, Sizes
+from langchain_semcache.engine.compaction import Sizes
 from langchain_semcache.engine.gate import told
 from langchain_semcache.engine.past import Past
-from langchain_semcache.engine.shelf import GRACE
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable, SemcacheError
 from langchain_semcache.events import (
     BackendFailed,
@@ -71,7 +70,9 @@ class Client:
         self._clock = core.workplace.clock.monotonic
         self._accounts = core.workplace.accounts
         self._freshness = core.policy.freshness
+        self._sweeper = Sweeper(core)
         self._lifetimes = Lifetimes(core.config, core.policy.freshness)
+        self._capacity = core.workplace.capacity
         self._served: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self._stores = 0
 
@@ -166,7 +167,7 @@ class Client:
             life=life,
             tags=_labels(tags),
             sources=source_pairs(sources),
-            max_entries=self.config.max_entries,
+            room=None if self._capacity is None else self._capacity.room,
             sweep=self._stores % SWEEP_EVERY == 0,
         )
 
@@ -188,13 +189,15 @@ class Client:
             self._served[decision.entry_id] = (decision.asked, decision.question)
             if len(self._served) > REMEMBERED:
                 self._served.popitem(last=False)
-        self._sweep_if_due()
+        if self._capacity is not None and decision.hit and decision.entry_id:
+            self._capacity.touched(decision.entry_id)
+        self._sweeper.sweep_if_due()
         event = LookupHit if decision.hit else LookupMissed
         self._core.sink.emit(event(decision, seconds))
         return decision
 
     def _stored(self, result: StoreResult, started: float) -> StoreResult:
-        self._sweep_if_due()
+        self._sweeper.sweep_if_due()
         if result.stored:
             self._core.sink.emit(EntryStored(result, self._clock() - started))
         else:
@@ -233,57 +236,6 @@ class Client:
             source=source,
             created_before=None if age is None else now - age.total_seconds(),
         )
-
-    def _compact(self, grace: timedelta | float, *, dry_run: bool) -> Compaction:
-        """Sweep all namespaces of the store; see `compaction.compact`."""
-        kept_for = checked_ttl(grace, name="grace")
-        if kept_for is None:
-            raise ConfigurationError("grace must be a duration; 0 removes all that is not needed")
-        done = compaction.compact(
-            self._core.workplace.index,
-            now=self._core.workplace.clock.now(),
-            grace=kept_for,
-            dry_run=dry_run,
-        )
-        if not dry_run and kept_for < GRACE:
-            # Others of this process must not lean on what went before its time.
-            self._core.policy.shelf.clear()
-        return done
-
-    def _sweep_if_due(self) -> None:
-        if self._core.policy.shelf.sweep_is_due(now=self._core.workplace.clock.now()):
-            self._core.workplace.pool.submit(self._compact_quietly)
-
-    def _compact_quietly(self, namespace: str | None = None) -> None:
-        """Sweep behind the caller's back; what cannot be swept now goes the next time."""
-        place, started = self._core.workplace, self._clock()
-        try:
-            compaction.compact(place.index, now=place.clock.now(), namespace=namespace)
-        except SemcacheError as error:
-            self._core.warn(f"what answers share could not be swept ({told(error)})")
-        if namespace is None:
-            took = self._clock() - started
-            self._core.policy.shelf.swept(now=place.clock.now(), seconds=took)
-
-    def _let_go(self, selection: Selection, count: int) -> None:
-        """After `count` entries went: nothing more is learned from them.
-
-        Where everything of a namespace or tenant went, what was learned goes as well.
-        """
-        dictionaries = self._core.policy.dictionaries
-        whole = replace(selection, namespace=None, tenant=None) == Selection()
-        if not whole or selection.namespace is None:
-            if dictionaries is not None and count:
-                dictionaries.unlearn(selection.namespace, selection.tenant)
-            return
-        self._core.policy.shelf.forget_of(selection.namespace, selection.tenant)
-        if dictionaries is not None:
-            dictionaries.forget_of(selection.namespace, selection.tenant)
-        if count:
-            self._compact_quietly(selection.namespace)
-
-    def _sizes(self) -> Sizes:
-        return compaction.sizes(self._core.workplace.index, self.config.namespace)
 
     def _plan_read(self, entry: Entry) -> Flow[Response]:
         return _certain((yield from packing.opened(entry, self._core.policy)))
@@ -370,6 +322,7 @@ class Client:
                 if name.endswith("_failures")
             },
             index=index.describe() if isinstance(index, SupportsDescribe) else {},
+            evicted=other.get("evicted", 0),
             encoder=self._core.workplace.encoder.identity,
             verifier=verifier.identity if verifier is not None else "",
             budget=self._accounts.summary(self.config.namespace) if self._accounts else None,

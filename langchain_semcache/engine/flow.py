@@ -15,7 +15,7 @@ from datetime import timedelta
 
 from langchain_semcache.context import summarise
 from langchain_semcache.engine import asking, judging, long_questions
-from langchain_semcache.engine.commands import Admit, Failure, Flow
+from langchain_semcache.engine.commands import Admit, Failure, Flow, Rewrite
 from langchain_semcache.engine.packing import Fresh, Written, opened, write
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.errors import IndexUnavailable
@@ -135,15 +135,16 @@ class Terms:
         ttl: Lifetime; None never expires. At most, where there is a `life`.
         life: Who has a say in the lifetime; see `Entry.life`.
         tags, sources: What the entry can be invalidated by.
-        max_entries: The namespace is held to this size afterwards.
-        sweep: Otherwise, whether to remove what is expired afterwards.
+        room: How many answers the limits leave room for at most; they are held to afterwards.
+            None is unbounded.
+        sweep: Without limits, whether to remove what is expired afterwards.
     """
 
     ttl: timedelta | None
     life: str = ""
     tags: tuple[str, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
-    max_entries: int | None = None
+    room: int | None = None
     sweep: bool = False
 
 
@@ -172,18 +173,32 @@ def store(
     entry = replace(
         entry, payload=written.payload, created_at=now, expires_at=expires_at(terms.ttl, now=now)
     )
+    result = yield from _put(entry, vector, written.afterwards, terms)
+    return replace(result, life=policy.life(entry)) if result.stored else result
+
+
+def _put(
+    entry: Entry, vector: Vector | None, change: Rewrite | None, terms: Terms
+) -> Flow[StoreResult]:
+    """Write the entry, then what changes with it, and make room where there is a limit."""
+    bounded = terms.room is not None
+    if bounded and (too_large := (yield from asking.announce(entry))) is not None:
+        return StoreResult(stored=False, reason=Reason.TOO_LARGE, detail=too_large)
     failure = yield from asking.put(entry, vector)
     if failure is not None:
+        if bounded:
+            yield from asking.withdraw(entry.id)
         return StoreResult(stored=False, reason=failure.reason, detail=str(failure.error))
-    if (change := written.afterwards) is not None:
+    if change is not None:
         # If this fails, the neighbour stays as it is: larger, and as good.
         yield from asking.rewrite(change.entry_id, expected=change.expected, payload=change.payload)
-    if terms.max_entries is not None:
-        yield from asking.trim(terms.max_entries, scope.namespace)
+    if bounded:
+        held = yield from asking.hold(entry)
+        if isinstance(held, Failure):
+            yield from asking.withdraw(entry.id)
     elif terms.sweep:
-        yield from asking.remove(Selection(expired_at=now), dry_run=False)
-    life = policy.life(entry)
-    return StoreResult(stored=True, reason=Reason.STORED, entry_id=entry.id, life=life)
+        yield from asking.remove(Selection(expired_at=entry.created_at), dry_run=False)
+    return StoreResult(stored=True, reason=Reason.STORED, entry_id=entry.id)
 
 
 def _draft(scope: Scope, query: Query, policy: Policy, terms: Terms) -> Entry:
@@ -240,7 +255,7 @@ def _written(
         vector=vector,
         before=before,
         ttl=terms.ttl if life is None else _span(life),
-        among=terms.max_entries,
+        among=terms.room,
     )
     return (yield from write(fresh, policy))
 

@@ -15,6 +15,7 @@ from langchain_semcache.engine.ttl_books import GroupKey, Known, TtlBooks, encod
 from langchain_semcache.guards import kind, volatile
 from langchain_semcache.records import Decision, Entry, Life, Reason, Scope
 from langchain_semcache.ttl import (
+    DAY,
     Circumstances,
     Evidence,
     Facts,
@@ -32,6 +33,12 @@ BY_CLASS: Final = "class:"
 SCOPES: Final = 1_024
 NAMESPACES: Final = 256
 SAVE_SECONDS: Final = 60.0
+
+USUAL_COST: Final = 20.0
+"""Hits that a stale answer costs, for what is learned while nobody has said."""
+
+USUAL_FIRST: Final = DAY
+"""Lifetime that stands for a class that has none, or one without end, where rates are learned."""
 
 _NOT_ABOUT_IT: Final = frozenset(
     {
@@ -156,11 +163,15 @@ class Freshness:
         """A model gave another answer, or the same, in the place of this one."""
         now = self._clock.now()
         gap = now - entry.created_at
-        group = self._group(self._facts(entry))
+        facts = self._facts(entry)
         with self._lock:
             at = self._namespace(entry.namespace)
-            at.known.evidence(entry.id, now).changes.look(gap, now, changed=changed)
-            at.known.group(group).look(gap, now, changed=changed)
+            evidence, group = at.known.evidence(entry.id, now), at.known.group(self._group(facts))
+            in_class = self._class_rate(facts)
+            in_group = group.rate(in_class, now)
+            believed = evidence.changes.rate(in_group, now)
+            evidence.changes.look(gap, now, changed=changed, believed=believed)
+            group.look(gap, now, changed=changed, believed=in_group)
             self._changed(entry.namespace, at, now)
 
     def updated(self, source: str, *, namespace: str, tenant: str | None) -> None:
@@ -239,18 +250,19 @@ class Freshness:
         )
 
     def _change_rate(self, facts: Facts, evidence: Evidence, known: Known, now: float) -> float:
-        """What the entry's own refreshes say, drawn to those of its group, and that to its class.
-
-        A class's first lifetime stands for the change rate that it is the best for.
-        """
-        cost = self.rules.stale_cost
-        first = self.rules.classes[first_choice(facts, self.rules.choice).name].first
-        if cost is None or not 0 < first < math.inf:
+        """What the entry's own refreshes say, drawn to those of its group, and that to its class."""
+        if self.rules.stale_cost is None:
             return 0.0
-        rate = -math.log1p(-min(1 / cost, 1 - 1e-9)) / first
+        rate = self._class_rate(facts)
         group = known.groups.get(self._group(facts))
         rate = rate if group is None else group.rate(rate, now)
         return evidence.changes.rate(rate, now)
+
+    def _class_rate(self, facts: Facts) -> float:
+        """The change rate that the first lifetime of its class is the best for."""
+        cost = self.rules.stale_cost or USUAL_COST
+        first = self.rules.classes[first_choice(facts, self.rules.choice).name].first
+        return -math.log1p(-1 / cost) / (first if 0 < first < math.inf else USUAL_FIRST)
 
     def _group(self, facts: Facts) -> GroupKey:
         """Entries that learn from each other: of one first class, asking for the same kind."""

@@ -94,25 +94,44 @@ class Pace:
 class Changes:
     """How often answers changed, from looks at them that lie some time apart.
 
-    A look that finds another answer tells that it changed somewhere between the two: half of that
-    time counts as watched. Where looks lie far apart that takes a fast change for a slower one;
-    the lifetime then falls, and the next looks lie closer.
+    A look that finds another answer tells that it changed somewhere between the two. What counts
+    as watched is the time until that is expected at the rate believed so far: half of the gap where
+    looks lie close, 1/rate where they lie far apart (one step of expectation maximisation).
     """
 
     changed: Fading = field(default_factory=lambda: Fading(FADE))
     watched: Fading = field(default_factory=lambda: Fading(FADE))
 
-    def look(self, gap: float, now: float, *, changed: bool) -> None:
-        """An answer was compared with the one of `gap` seconds before."""
+    def look(self, gap: float, now: float, *, changed: bool, believed: float) -> None:
+        """An answer was compared with the one of `gap` seconds before.
+
+        Args:
+            believed: Changes a second, as far as was known by then; above 0.
+        """
         if gap <= 0:
             return
         self.changed.add(float(changed), now)
-        self.watched.add(gap / 2 if changed else gap, now)
+        self.watched.add(_until_change(gap, believed) if changed else gap, now)
 
     def rate(self, prior: float, now: float) -> float:
         """Changes a second, drawn to `prior` by as much as one change weighs (Gamma prior)."""
         watched = self.watched.at_time(now) + 1.0 / prior
         return (self.changed.at_time(now) + 1.0) / watched
+
+
+def _until_change(gap: float, rate: float) -> float:
+    """Expected time to the first change, given that there was one within `gap`."""
+    x = rate * gap
+    if x < _NEARLY_NONE:
+        return gap / 2
+    return 1 / rate - gap / math.expm1(min(x, _MOST))
+
+
+_NEARLY_NONE: Final = 1e-4
+"""Below this the difference of the two terms has fewer right digits than half of the gap."""
+
+_MOST: Final = 700.0
+"""Above this the exponential is beyond a float, and the second term is nothing."""
 
 
 @dataclass(slots=True)

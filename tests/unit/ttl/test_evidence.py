@@ -85,14 +85,15 @@ def test_a_surge_shows_once_it_is_known_what_is_usual() -> None:
     assert pace.ratio(START + 3_600) < 0.2
 
 
-@given(st.floats(1e-6, 1e-3), st.floats(0.05, 0.7), st.integers(0, 1_000))
+@given(st.floats(1e-6, 1e-3), st.floats(0.05, 3.0), st.integers(0, 1_000))
 def test_change_rates_are_found_from_looks(rate: float, share: float, seed: int) -> None:
     """`share` is how much of the mean time between changes lies between two looks."""
     chance = random.Random(seed)
     gap = share / rate
     changes, prior = Changes(), 3 * rate
     for _ in range(3_000):
-        changes.look(gap, START, changed=chance.random() < -math.expm1(-share))
+        changed = chance.random() < -math.expm1(-share)
+        changes.look(gap, START, changed=changed, believed=changes.rate(prior, START))
     assert changes.rate(prior, START) == pytest.approx(rate, rel=0.3)
 
 
@@ -102,6 +103,6 @@ def test_nothing_seen_is_what_was_believed() -> None:
 
 def test_a_look_at_no_distance_says_nothing() -> None:
     changes = Changes()
-    changes.look(0.0, START, changed=True)
-    changes.look(-5.0, START, changed=True)
+    changes.look(0.0, START, changed=True, believed=1e-4)
+    changes.look(-5.0, START, changed=True, believed=1e-4)
     assert changes.rate(1e-4, START) == pytest.approx(1e-4)
