@@ -16,7 +16,6 @@ from langchain_semcache.engine.breaker import CircuitBreaker
 from langchain_semcache.engine.capacity import Capacity
 from langchain_semcache.engine.changes import SourceChanges
 from langchain_semcache.engine.dictionaries import Dictionaries
-from langchain_semcache.engine.freshness import Freshness
 from langchain_semcache.engine.gate import Gate, ThrottledWarning
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.engine.pool import WorkerPool
@@ -128,8 +127,7 @@ def build(
         accounts = _accounts(config, calibration, index=index, clock=clock, sink=sink, pool=pool)
         if accounts is not None:
             opened.callback(accounts.close)
-        lives = make_lives(config, index=index, clock=clock, pool=pool)
-        freshness = lives if isinstance(lives, Freshness) else None
+        lives, freshness = make_lives(config, index=index, clock=clock, pool=pool)
         if freshness is not None:
             opened.callback(freshness.close)
         shelf = Shelf()

@@ -4,29 +4,64 @@ from __future__ import annotations
 
 import math
 from datetime import timedelta
+from functools import partial
 
 from langchain_semcache.clock import Clock
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.engine.freshness import Fixed, Freshness
 from langchain_semcache.engine.pool import WorkerPool
+from langchain_semcache.engine.shadow_ttl import Sample, ShadowTtl
 from langchain_semcache.engine.ttl_books import TtlBooks
 from langchain_semcache.ports import EntryIndex
 from langchain_semcache.request import tenant_digest
-from langchain_semcache.settings import FreshnessSettings
+from langchain_semcache.settings import FreshnessSettings, ShadowSettings
 from langchain_semcache.ttl import CLASSES, SLA, Bounds, Choice, Rule, Rules, TtlClass
 
 
 def make_lives(
     config: SemcacheConfig, *, index: EntryIndex, clock: Clock, pool: WorkerPool
-) -> Fixed | Freshness:
-    """What says how long entries live that were not stored with a lifetime of their own."""
-    if config.freshness.policy == "fixed":
-        return Fixed(_seconds(config.ttl), _seconds(config.volatile_ttl))
+) -> tuple[Fixed | Freshness, Freshness | None]:
+    """What says how long entries live that have no lifetime of their own, and what is learned."""
+    settings = config.freshness
+    fixed = Fixed(_seconds(config.ttl), _seconds(config.volatile_ttl))
+    if settings.policy == "fixed" and not settings.shadows:
+        return fixed, None
     freshness = Freshness(
         make_rules(config.freshness), clock=clock, pool=pool, books=TtlBooks(index, clock)
     )
     freshness.load(config.namespace)
-    return freshness
+    lives = fixed if settings.policy == "fixed" else freshness
+    freshness.shadows = tuple(
+        [
+            _shadow(shadow, settings.under(shadow), lives, fixed, freshness)
+            for shadow in settings.shadows
+        ]
+    )
+    return lives, freshness
+
+
+def _shadow(
+    shadow: ShadowSettings,
+    settings: FreshnessSettings,
+    live: Fixed | Freshness,
+    fixed: Fixed,
+    freshness: Freshness,
+) -> ShadowTtl:
+    rules = make_rules(settings)
+    by_rules = settings.policy == "rules"
+    return ShadowTtl(
+        shadow.name,
+        Sample(
+            shadow.share,
+            shadow.tags,
+            tuple([tenant_digest(tenant) for tenant in shadow.tenants]),
+            shadow.models,
+        ),
+        live=live.life,
+        shadow=partial(freshness.life_under, rules=rules) if by_rules else fixed.life,
+        sliding=by_rules and settings.sliding,
+        clock=freshness.clock,
+    )
 
 
 def make_rules(settings: FreshnessSettings) -> Rules:

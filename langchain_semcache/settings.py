@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from langchain_semcache.ttl import CLASSES, SLA, checked_ttl
 
@@ -92,6 +92,25 @@ class TenantSettings(Settings):
     most: Lifetime = None
 
 
+class ShadowSettings(Settings):
+    """Another policy, that sees the requests and never answers one.
+
+    Attributes:
+        name: What the report calls it.
+        rules: The settings of `freshness` in which it differs from the one that answers.
+        share: Of the keys it is played on, by their hash.
+        tags, tenants, models: Only entries with one of these tags, of these tenants or models;
+            empty for all.
+    """
+
+    name: str = Field(min_length=1)
+    rules: Mapping[str, object]
+    share: Share = 1.0
+    tags: tuple[str, ...] = ()
+    tenants: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+
 class FreshnessSettings(Settings):
     """Where lifetimes come from. An entry that was stored with a lifetime of its own keeps that.
 
@@ -114,6 +133,7 @@ class FreshnessSettings(Settings):
         tenants: Tier and limits by tenant.
         least, most: What every lifetime is held to; `most` None allows one without end.
         sliding: A lifetime counts from when an entry was last served, up to `most` from writing.
+        shadows: Other policies, compared with this one on the requests that come.
     """
 
     policy: Literal["fixed", "rules"] = "fixed"
@@ -136,6 +156,7 @@ class FreshnessSettings(Settings):
     least: Lifetime = timedelta(seconds=1)
     most: Lifetime = timedelta(days=7)
     sliding: bool = False
+    shadows: tuple[ShadowSettings, ...] = ()
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
@@ -153,6 +174,30 @@ class FreshnessSettings(Settings):
             self._check(its.least or self.least, its.most or self.most, f"of tenant {tenant!r} ")
         self._check(self.least, self.most, "")
         return self
+
+    @model_validator(mode="after")
+    def _shadows_are_policies(self) -> Self:
+        names = [shadow.name for shadow in self.shadows]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise ValueError(f"several shadows are called {min(twice)!r}")
+        for shadow in self.shadows:
+            self.under(shadow)
+        return self
+
+    def under(self, shadow: ShadowSettings) -> FreshnessSettings:
+        """The whole policy of a shadow: it is by rules unless it says otherwise.
+
+        Raises:
+            ValueError: A setting of it is wrong.
+        """
+        ours = {name: getattr(self, name) for name in self.model_fields_set}
+        try:
+            return type(self)(**{**ours, "policy": "rules", "shadows": (), **shadow.rules})
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            name = ".".join(str(part) for part in first["loc"])
+            said = first["msg"].removeprefix("Value error, ")
+            raise ValueError(f"shadow {shadow.name!r}: {name}: {said}") from None
 
     @staticmethod
     def _check(least: timedelta | None, most: timedelta | None, whose: str) -> None:

@@ -21,6 +21,8 @@ class Lifetimes:
     def __init__(self, config: SemcacheConfig, freshness: Freshness | None) -> None:
         self._config = config
         self._freshness = freshness
+        by_rules = config.freshness.policy == "rules"
+        self._rules = freshness.rules if freshness is not None and by_rules else None
 
     def asked(self, ttl: Ttl) -> tuple[str, timedelta | None]:
         """Who has a say in a lifetime (see `Entry.life`), and how long it is where that is nobody.
@@ -28,11 +30,11 @@ class Lifetimes:
         Raises:
             ConfigurationError: It is negative or no duration, or no class of the rules.
         """
-        rules = self._freshness.rules if self._freshness is not None else None
         if isinstance(ttl, Unset):
-            return ("", self._config.ttl) if rules is None else (BY_RULES, None)
+            return "" if self._freshness is None else BY_RULES, self._config.ttl
         if not isinstance(ttl, str):
             return "", checked_ttl(ttl)
+        rules = self._rules
         if rules is None:
             raise ConfigurationError(
                 f"ttl names a class, {ttl!r}, but lifetimes are fixed: give a duration, or set "
@@ -48,8 +50,8 @@ class Lifetimes:
 
         What changes by the day is not kept for long, however long it was asked to be kept.
         """
-        if terms.life and self._freshness is not None:
-            longest = self._freshness.longest(resolved.scope.tenant)
+        if terms.life and self._rules is not None:
+            longest = self._rules.bounds_of(resolved.scope.tenant).most
             return replace(terms, ttl=None if longest == inf else timedelta(seconds=longest))
         most = self._config.volatile_ttl
         if most is None or (terms.ttl is not None and terms.ttl <= most):

@@ -16,6 +16,7 @@ from langchain_semcache.engine import asking, feedback, flow, packing, past
 from langchain_semcache.engine.commands import Failure, Flow
 from langchain_semcache.engine.compaction import Sizes
 from langchain_semcache.engine.gate import told
+from langchain_semcache.engine.learning import learning
 from langchain_semcache.engine.past import Past
 from langchain_semcache.errors import ConfigurationError, IndexUnavailable, SemcacheError
 from langchain_semcache.events import (
@@ -38,13 +39,13 @@ from langchain_semcache.records import (
     Removal,
     Request,
     Response,
-    Scope,
     Selection,
     StoreResult,
 )
 from langchain_semcache.request import Resolved, tenant_digest
 from langchain_semcache.request.canonical import nfc
 from langchain_semcache.ttl import Ttl, checked_ttl
+from langchain_semcache.ttl.tally import ShadowReport
 
 Result = TypeVar("Result")
 
@@ -102,7 +103,9 @@ class Client:
         if explain:
             return flow.explain(resolved.scope, resolved.query, policy)
         steps = flow.lookup(resolved.scope, resolved.query, policy)
-        return steps if self._freshness is None else self._learning(steps, resolved.scope)
+        if self._freshness is None:
+            return steps
+        return learning(steps, resolved.scope, resolved.query, self._freshness)
 
     def _plan_store(
         self,
@@ -170,14 +173,6 @@ class Client:
             room=None if self._capacity is None else self._capacity.room,
             sweep=self._stores % SWEEP_EVERY == 0,
         )
-
-    def _learning(self, steps: Flow[Decision], scope: Scope) -> Flow[Decision]:
-        """The lookup, with what becomes of it noted for the lifetimes."""
-        decision = yield from steps
-        if self._freshness is not None:
-            self._freshness.asked(scope)
-            self._freshness.decided(decision, scope)
-        return decision
 
     def _looked_up(self, decision: Decision, stages: dict[str, float], started: float) -> Decision:
         seconds = self._clock() - started
@@ -288,6 +283,11 @@ class Client:
             said = Feedback(*pair, right=not wrong)
             now = self._core.workplace.clock.now()
             yield from feedback.remember(said, namespace=namespace, now=now)
+
+    def shadows(self) -> tuple[ShadowReport, ...]:
+        """The policies in shadow (`freshness.shadows`) beside the one that answers."""
+        shadows = () if self._freshness is None else self._freshness.shadows
+        return tuple([shadow.report() for shadow in shadows])
 
     def troubled(self, adapter: str, error: Exception) -> None:
         """Count what broke in an adapter, and warn of it once per interval.

@@ -16,7 +16,7 @@ from datetime import timedelta
 from langchain_semcache.context import summarise
 from langchain_semcache.engine import asking, judging, long_questions
 from langchain_semcache.engine.commands import Admit, Failure, Flow, Rewrite
-from langchain_semcache.engine.packing import Fresh, Written, opened, write
+from langchain_semcache.engine.packing import Fresh, opened, write
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.errors import IndexUnavailable
 from langchain_semcache.guards import kind
@@ -168,13 +168,29 @@ def store(
     if (life := policy.life(entry)) is not None and not life.seconds:
         return StoreResult(stored=False, reason=Reason.TTL_ZERO, detail=str(life), life=life)
     vector = yield from _vector(query)
-    written = yield from _written(entry, response, raw, vector, policy=policy, terms=terms)
+    before = yield from _before(entry.id, policy)
+    changed = None if before is None else (yield from _learned(before, response, policy))
+    life = policy.life(entry)
+    fresh = Fresh(
+        raw=raw,
+        kind=response.kind,
+        entry_id=entry.id,
+        owner=Owner(scope.namespace, scope.tenant),
+        partition=query.partition,
+        vector=vector,
+        before=before,
+        ttl=terms.ttl if life is None else _span(life),
+        among=terms.room,
+    )
+    written = yield from write(fresh, policy)
     now = policy.now()
     entry = replace(
         entry, payload=written.payload, created_at=now, expires_at=expires_at(terms.ttl, now=now)
     )
     result = yield from _put(entry, vector, written.afterwards, terms)
-    return replace(result, life=policy.life(entry)) if result.stored else result
+    if result.stored and policy.freshness is not None:
+        policy.freshness.stored(entry, changed=changed)
+    return replace(result, life=life) if result.stored else result
 
 
 def _put(
@@ -230,34 +246,14 @@ def _vector(query: Query) -> Flow[Vector | None]:
     return None if isinstance(embedded, Failure) else embedded
 
 
-def _written(
-    entry: Entry,
-    response: Response,
-    raw: bytes,
-    vector: Vector | None,
-    *,
-    policy: Policy,
-    terms: Terms,
-) -> Flow[Written]:
-    """The record of an answer; what it tells of the one before it is learned from."""
-    before = yield from _before(entry.id, policy)
-    if before is not None and policy.freshness is not None:
-        changed = yield from _differs(before, response, policy)
-        if changed is not None:
-            policy.freshness.refreshed(before, changed=changed)
-    life = policy.life(entry)
-    fresh = Fresh(
-        raw=raw,
-        kind=response.kind,
-        entry_id=entry.id,
-        owner=Owner(entry.namespace, entry.tenant),
-        partition=entry.partition,
-        vector=vector,
-        before=before,
-        ttl=terms.ttl if life is None else _span(life),
-        among=terms.room,
-    )
-    return (yield from write(fresh, policy))
+def _learned(before: Entry, response: Response, policy: Policy) -> Flow[bool | None]:
+    """Whether the model says something else than before; the rules learn from it."""
+    if policy.freshness is None:
+        return None
+    changed = yield from _differs(before, response, policy)
+    if changed is not None:
+        policy.freshness.refreshed(before, changed=changed)
+    return changed
 
 
 def _span(life: Life) -> timedelta | None:

@@ -11,6 +11,7 @@ from typing import Final
 
 from langchain_semcache.clock import Clock
 from langchain_semcache.engine.pool import WorkerPool
+from langchain_semcache.engine.shadow_ttl import ShadowTtl
 from langchain_semcache.engine.ttl_books import GroupKey, Known, TtlBooks, encoded, merge
 from langchain_semcache.guards import kind, volatile
 from langchain_semcache.records import Decision, Entry, Life, Reason, Scope
@@ -99,13 +100,17 @@ class Freshness:
         rules: Every number. Other rules make other lifetimes of the same entries at once.
         pool: Reads and writes of the books happen there: no lookup waits for them.
         books: Where what was learned outlives the process; None keeps it in memory only.
+
+    Attributes:
+        shadows: Other policies, played through on the same requests.
     """
 
     def __init__(
         self, rules: Rules, *, clock: Clock, pool: WorkerPool, books: TtlBooks | None = None
     ) -> None:
         self.rules = rules
-        self._clock = clock
+        self.clock = clock
+        self.shadows: tuple[ShadowTtl, ...] = ()
         self._pool = pool
         self._books = books
         self._lock = threading.Lock()
@@ -114,11 +119,15 @@ class Freshness:
 
     def life(self, entry: Entry) -> Life:
         """How long the entry lives by the rules as they are now."""
-        now = self._clock.now()
-        facts = self._facts(entry)
+        return self.life_under(entry, self.rules)
+
+    def life_under(self, entry: Entry, rules: Rules) -> Life:
+        """The same by other rules, with what was learned for these."""
+        now = self.clock.now()
+        facts = _facts(entry, rules)
         with self._lock:
-            at = self._circumstances(entry, facts, now)
-        return life(at, self.rules)
+            at = self._circumstances(entry, facts, rules, now)
+        return life(at, rules)
 
     def ends_at(self, entry: Entry, lives: Life) -> float:
         """When that time is over, in seconds since the epoch; infinite for never."""
@@ -129,13 +138,9 @@ class Freshness:
             start = max(start, seen.served_at) if seen is not None else start
         return start + lives.seconds
 
-    def longest(self, tenant: str) -> float:
-        """The longest that the rules can give an entry of this tenant, in seconds."""
-        return self.rules.bounds_of(tenant).most
-
     def asked(self, scope: Scope) -> None:
         """Count a request of this scope."""
-        now = self._clock.now()
+        now = self.clock.now()
         with self._lock:
             pace = self._paces.pop(scope.digest, None) or Pace.from_now(now)
             self._paces[scope.digest] = pace
@@ -147,7 +152,7 @@ class Freshness:
         """Learn from what became of a lookup, for the entry that came nearest."""
         if decision.entry_id is None:
             return
-        now, rules = self._clock.now(), self.rules
+        now, rules = self.clock.now(), self.rules
         with self._lock:
             at = self._namespace(scope.namespace)
             evidence = at.known.evidence(decision.entry_id, now)
@@ -161,22 +166,30 @@ class Freshness:
 
     def refreshed(self, entry: Entry, *, changed: bool) -> None:
         """A model gave another answer, or the same, in the place of this one."""
-        now = self._clock.now()
+        now = self.clock.now()
         gap = now - entry.created_at
-        facts = self._facts(entry)
+        facts = _facts(entry, self.rules)
         with self._lock:
             at = self._namespace(entry.namespace)
-            evidence, group = at.known.evidence(entry.id, now), at.known.group(self._group(facts))
-            in_class = self._class_rate(facts)
+            evidence, group = (
+                at.known.evidence(entry.id, now),
+                at.known.group(_group(facts, self.rules)),
+            )
+            in_class = _class_rate(facts, self.rules)
             in_group = group.rate(in_class, now)
             believed = evidence.changes.rate(in_group, now)
             evidence.changes.look(gap, now, changed=changed, believed=believed)
             group.look(gap, now, changed=changed, believed=in_group)
             self._changed(entry.namespace, at, now)
 
+    def stored(self, entry: Entry, *, changed: bool | None) -> None:
+        """An answer was stored; whether it differs from the one before, where that is known."""
+        for shadow in self.shadows:
+            shadow.stored(entry, changed=changed)
+
     def updated(self, source: str, *, namespace: str, tenant: str | None) -> None:
         """A source has other content now."""
-        now = self._clock.now()
+        now = self.clock.now()
         with self._lock:
             at = self._namespace(namespace)
             at.known.update((tenant, source), now)
@@ -216,7 +229,7 @@ class Freshness:
         """What is known of a namespace; what is stored of it comes soon, unless just read."""
         at = self._namespaces.get(namespace)
         if at is None:
-            at = self._namespaces[namespace] = _Namespace(Known(), self._clock.now())
+            at = self._namespaces[namespace] = _Namespace(Known(), self.clock.now())
             if len(self._namespaces) > NAMESPACES:
                 self._namespaces.pop(next(iter(self._namespaces)))
             if self._books is not None and not read:
@@ -229,11 +242,11 @@ class Freshness:
             at.saved_at = now
             self._pool.submit(lambda: self.save(namespace))
 
-    def _circumstances(self, entry: Entry, facts: Facts, now: float) -> Circumstances:
+    def _circumstances(self, entry: Entry, facts: Facts, rules: Rules, now: float) -> Circumstances:
         known = self._namespace(entry.namespace).known
         evidence = known.entries.get(entry.id) or Evidence.from_now(now)
         pace = self._paces.get(entry.scope)
-        hits, lookups = evidence.tally(now, keep_days=self.rules.days)
+        hits, lookups = evidence.tally(now, keep_days=rules.days)
         asked, seconds = evidence.asked.counted(now)
         return Circumstances(
             facts=facts,
@@ -244,42 +257,46 @@ class Freshness:
                 updates=_updates(entry, known, now),
             ),
             triggers=evidence.triggers,
-            change_rate=self._change_rate(facts, evidence, known, now),
+            change_rate=_change_rate(facts, evidence, known, rules, now),
             request_rate=asked / seconds if seconds > 0 else 0.0,
             qps_ratio=pace.ratio(now) if pace is not None else 1.0,
         )
 
-    def _change_rate(self, facts: Facts, evidence: Evidence, known: Known, now: float) -> float:
-        """What the entry's own refreshes say, drawn to those of its group, and that to its class."""
-        if self.rules.stale_cost is None:
-            return 0.0
-        rate = self._class_rate(facts)
-        group = known.groups.get(self._group(facts))
-        rate = rate if group is None else group.rate(rate, now)
-        return evidence.changes.rate(rate, now)
 
-    def _class_rate(self, facts: Facts) -> float:
-        """The change rate that the first lifetime of its class is the best for."""
-        cost = self.rules.stale_cost or USUAL_COST
-        first = self.rules.classes[first_choice(facts, self.rules.choice).name].first
-        return -math.log1p(-1 / cost) / (first if 0 < first < math.inf else USUAL_FIRST)
+def _change_rate(facts: Facts, evidence: Evidence, known: Known, rules: Rules, now: float) -> float:
+    """What its own refreshes say, drawn to those of its group, and these to its class."""
+    if rules.stale_cost is None:
+        return 0.0
+    rate = _class_rate(facts, rules)
+    group = known.groups.get(_group(facts, rules))
+    rate = rate if group is None else group.rate(rate, now)
+    return evidence.changes.rate(rate, now)
 
-    def _group(self, facts: Facts) -> GroupKey:
-        """Entries that learn from each other: of one first class, asking for the same kind."""
-        return first_choice(facts, self.rules.choice).name, facts.kind
 
-    def _facts(self, entry: Entry) -> Facts:
-        wanted = entry.life.removeprefix(BY_CLASS) if entry.life.startswith(BY_CLASS) else None
-        return Facts(
-            # A class that the rules know no more leaves the choice to them.
-            wanted=wanted if wanted in self.rules.classes else None,
-            time_words=_volatile(entry.question),
-            kind=_kind(entry.question),
-            tags=entry.tags,
-            sources=tuple([name for name, _ in entry.sources]),
-            model=entry.model,
-            tenant=entry.tenant,
-        )
+def _class_rate(facts: Facts, rules: Rules) -> float:
+    """The change rate that the first lifetime of its class is the best for."""
+    cost = rules.stale_cost or USUAL_COST
+    first = rules.classes[first_choice(facts, rules.choice).name].first
+    return -math.log1p(-1 / cost) / (first if 0 < first < math.inf else USUAL_FIRST)
+
+
+def _group(facts: Facts, rules: Rules) -> GroupKey:
+    """Entries that learn from each other: of one first class, asking for the same kind."""
+    return first_choice(facts, rules.choice).name, facts.kind
+
+
+def _facts(entry: Entry, rules: Rules) -> Facts:
+    wanted = entry.life.removeprefix(BY_CLASS) if entry.life.startswith(BY_CLASS) else None
+    return Facts(
+        # A class that the rules know no more leaves the choice to them.
+        wanted=wanted if wanted in rules.classes else None,
+        time_words=_volatile(entry.question),
+        kind=_kind(entry.question),
+        tags=entry.tags,
+        sources=tuple([name for name, _ in entry.sources]),
+        model=entry.model,
+        tenant=entry.tenant,
+    )
 
 
 def _updates(entry: Entry, known: Known, now: float) -> float:

@@ -1,0 +1,197 @@
+"""Policies in shadow, through a whole cache: they are recorded, and never answer."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from langchain_semcache import AsyncSemcache, ConfigurationError, Request, Response, Semcache
+from langchain_semcache.clock import ManualClock
+from langchain_semcache.index.memory import MemoryIndex
+from langchain_semcache.testing.fakes import ScriptedEncoder
+
+ASKED = "How do I reset it?"
+LONG = {"name": "long", "rules": {"classes": {"rare": {"first": 3600}}}}
+FIXED = {"name": "fixed", "rules": {"policy": "fixed"}}
+
+
+@pytest.fixture
+def clock():
+    return ManualClock()
+
+
+@pytest.fixture
+def open_(clock):
+    made = []
+
+    def opened(*shadows, index=None, policy="rules", **settings):
+        cache = Semcache.open(
+            ":memory:",
+            index=index or MemoryIndex(64),
+            encoder=ScriptedEncoder(),
+            verifier="none",
+            clock=clock,
+            strict=True,
+            freshness={"policy": policy, "shadows": list(shadows)},
+            **settings,
+        )
+        made.append(cache)
+        return cache
+
+    yield opened
+    for cache in made:
+        cache.close()
+
+
+def asked_every(seconds, cache, clock, times, *, text=ASKED, call=0.0, answers=None, **fields):
+    """A caller that asks the model where the cache has nothing; how many hits it got."""
+    hits = 0
+    for number in range(times):
+        clock.advance(seconds)
+        request = Request(messages=text, **fields)
+        decision = cache.lookup(request)
+        hits += decision.hit
+        if not decision.hit:
+            clock.advance(call)
+            said = "Hold the button." if answers is None else answers(number)
+            cache.store(request, Response.from_text(said), tags=["kb"])
+    return hits
+
+
+def test_a_longer_life_would_have_hit_more_and_never_answers(open_, clock):
+    alone, watched = open_(), open_(LONG)
+    start = clock.now()
+    without = asked_every(100, alone, clock, 38)
+    clock.advance(start - clock.now())
+    assert asked_every(100, watched, clock, 38) == without == 19
+    (report,) = watched.shadows()
+    assert report.name == "long"
+    assert report.requests == 38
+    assert report.live_hit_rate.value == 19 / 38
+    assert report.hit_rate.value == 36 / 38
+    assert report.hit_rate_change.value == pytest.approx(17 / 38)
+    assert (report.live_ttl.value, report.ttl.value) == (180, 3600)
+
+
+def test_the_report_tells_how_much_older_answers_would_have_been(open_, clock):
+    cache = open_(LONG)
+    asked_every(100, cache, clock, 60, answers=lambda number: f"It costs {number // 10} euros.")
+    (report,) = cache.shadows()
+    assert report.stale.value > report.live_stale.value
+    assert report.stale_change.value > 0
+    assert report.stale_known > 0.8
+
+
+def test_requests_would_have_taken_less_where_the_model_is_not_asked(open_, clock):
+    cache = open_(LONG)
+    asked_every(100, cache, clock, 200, call=2.0)
+    (report,) = cache.shadows()
+    assert report.live_p99.value == pytest.approx(2.0, rel=0.05)
+    assert report.p99.value <= report.live_p99.value
+
+
+def test_rules_can_be_tried_while_lifetimes_are_fixed_and_the_other_way_round(open_, clock):
+    cache = open_(LONG, policy="fixed", ttl=150)
+    assert asked_every(100, cache, clock, 40) == 20
+    (report,) = cache.shadows()
+    assert (report.live_ttl.value, report.ttl.value) == (150, 3600)
+    assert report.hit_rate.value == 38 / 40
+    other = open_(FIXED, ttl=7200)
+    asked_every(100, other, clock, 38)
+    (report,) = other.shadows()
+    assert (report.live_ttl.value, report.ttl.value) == (180, 7200)
+    assert report.hit_rate.value == 37 / 38
+
+
+def test_promotion_and_rollback_are_settings(open_, clock):
+    """The rules of a shadow in the place of the others hold for what is stored already."""
+    index = MemoryIndex(64)
+    trying = open_(LONG, index=index)
+    trying.store(Request(messages=ASKED), Response.from_text("Hold the button."))
+    clock.advance(1_000)
+    assert not trying.lookup(Request(messages=ASKED)).hit
+    promoted = Semcache.open(
+        ":memory:",
+        index=index,
+        encoder=ScriptedEncoder(),
+        verifier="none",
+        clock=clock,
+        freshness={"policy": "rules", **LONG["rules"]},
+    )
+    assert promoted.lookup(Request(messages=ASKED)).hit
+    assert not open_(index=index).lookup(Request(messages=ASKED)).hit
+
+
+@pytest.mark.parametrize(
+    ("sample", "requests"),
+    [
+        ({}, 20),
+        ({"tags": ["kb"]}, 20),
+        ({"tags": ["other"]}, 0),
+        ({"tenants": ["acme"]}, 10),
+        ({"models": ["small"]}, 10),
+        ({"tenants": ["acme"], "models": ["small"]}, 0),
+    ],
+)
+def test_traffic_is_split_by_label_and_user_group(open_, clock, sample, requests):
+    cache = open_({**LONG, **sample})
+    asked_every(100, cache, clock, 10, tenant="acme", model="large")
+    asked_every(100, cache, clock, 10, tenant="zen", model="small")
+    assert cache.shadows()[0].requests == requests
+
+
+def test_traffic_is_split_by_the_hash_of_keys(open_, clock):
+    cache = open_({**LONG, "share": 0.3})
+    for number in range(60):
+        asked_every(1, cache, clock, 2, text=f"Question {number}?", parameters={"n": number})
+    report = cache.shadows()[0]
+    assert 6 <= report.entries <= 30
+    assert report.requests == 2 * report.entries
+
+
+def test_an_entry_that_is_older_than_the_process_is_played_from_its_beginning(open_, clock):
+    index = MemoryIndex(64)
+    open_(LONG, index=index).store(Request(messages=ASKED), Response.from_text("Hold it."))
+    clock.advance(100)
+    again = open_({"name": "short", "rules": {"classes": {"rare": {"first": 60}}}}, index=index)
+    assert again.lookup(Request(messages=ASKED)).hit
+    report = again.shadows()[0]
+    assert (report.live_hit_rate.value, report.hit_rate.value) == (1, 0)
+
+
+def test_both_colours_record(clock):
+    async def run():
+        cache = await AsyncSemcache.open(
+            ":memory:",
+            encoder=ScriptedEncoder(),
+            verifier="none",
+            clock=clock,
+            freshness={"policy": "rules", "shadows": [LONG]},
+        )
+        async with cache:
+            request = Request(messages=ASKED)
+            await cache.store(request, Response.from_text("Hold the button."))
+            clock.advance(1_000)
+            assert not (await cache.lookup(request)).hit
+            return cache.shadows()
+
+    (report,) = asyncio.run(run())
+    assert (report.requests, report.hit_rate.value) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("shadows", "told"),
+    [
+        ([{"name": "a", "rules": {"surge": "double"}}], "shadow 'a': surge: "),
+        ([{"name": "a", "rules": {"surg": "off"}}], "shadow 'a': surg: "),
+        ([LONG, LONG], "several shadows are called 'long'"),
+        ([{"name": "", "rules": {}}], "at least 1 character"),
+        ([{"name": "a", "rules": {}, "share": 0}], "greater than 0"),
+    ],
+)
+def test_a_wrong_shadow_is_one_line(shadows, told):
+    with pytest.raises(ConfigurationError, match="freshness") as error:
+        Semcache.open(":memory:", encoder="hash", freshness={"shadows": shadows})
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
