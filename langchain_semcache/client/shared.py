@@ -45,7 +45,6 @@ from langchain_semcache.records import (
 from langchain_semcache.request import Resolved, tenant_digest
 from langchain_semcache.request.canonical import nfc
 from langchain_semcache.ttl import Ttl, checked_ttl
-from langchain_semcache.ttl.tally import ShadowReport
 
 Result = TypeVar("Result")
 
@@ -284,11 +283,6 @@ class Client:
             now = self._core.workplace.clock.now()
             yield from feedback.remember(said, namespace=namespace, now=now)
 
-    def shadows(self) -> tuple[ShadowReport, ...]:
-        """The policies in shadow (`freshness.shadows`) beside the one that answers."""
-        shadows = () if self._freshness is None else self._freshness.shadows
-        return tuple([shadow.report() for shadow in shadows])
-
     def troubled(self, adapter: str, error: Exception) -> None:
         """Count what broke in an adapter, and warn of it once per interval.
 
@@ -325,6 +319,7 @@ class Client:
             evicted=other.get("evicted", 0),
             encoder=self._core.workplace.encoder.identity,
             verifier=verifier.identity if verifier is not None else "",
+            shadows=self._freshness.reports() if self._freshness is not None else (),
             budget=self._accounts.summary(self.config.namespace) if self._accounts else None,
             raw_response_bytes=sizes.raw if sizes else None,
             stored_response_bytes=sizes.stored if sizes else None,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from langchain_semcache.threshold import Summary
+from langchain_semcache.ttl.tally import ShadowReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,9 +15,9 @@ class Stats:
 
     `verifier` is the identity of who gives the second opinion, "" without one. `budget` is where
     the error budget stands; None when none is set. `evicted` counts the live entries that had to
-    make room. `raw_response_bytes` is what the answers of the namespace are,
-    `stored_response_bytes` what they take with all that they share; None where nobody asked for
-    them.
+    make room. `shadows` are the policies in shadow beside the one that sets lifetimes.
+    `raw_response_bytes` is what the answers of the namespace are, `stored_response_bytes` what they
+    take with all that they share; None where nobody asked for them.
     """
 
     entries: int
@@ -32,6 +33,7 @@ class Stats:
     raw_response_bytes: int | None = None
     stored_response_bytes: int | None = None
     evicted: int = 0
+    shadows: tuple[ShadowReport, ...] = ()
 
     @property
     def hit_rate(self) -> float:

@@ -26,6 +26,7 @@ from langchain_semcache.ttl import (
     first_choice,
     life,
 )
+from langchain_semcache.ttl.tally import ShadowReport
 
 BY_RULES: Final = "rules"
 BY_CLASS: Final = "class:"
@@ -186,6 +187,10 @@ class Freshness:
         """An answer was stored; whether it differs from the one before, where that is known."""
         for shadow in self.shadows:
             shadow.stored(entry, changed=changed)
+
+    def reports(self) -> tuple[ShadowReport, ...]:
+        """Where the policies in shadow stand."""
+        return tuple([shadow.report() for shadow in self.shadows])
 
     def updated(self, source: str, *, namespace: str, tenant: str | None) -> None:
         """A source has other content now."""

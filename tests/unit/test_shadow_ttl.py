@@ -65,7 +65,7 @@ def test_a_longer_life_would_have_hit_more_and_never_answers(open_, clock):
     without = asked_every(100, alone, clock, 38)
     clock.advance(start - clock.now())
     assert asked_every(100, watched, clock, 38) == without == 19
-    (report,) = watched.shadows()
+    (report,) = watched.stats().shadows
     assert report.name == "long"
     assert report.requests == 38
     assert report.live_hit_rate.value == 19 / 38
@@ -77,7 +77,7 @@ def test_a_longer_life_would_have_hit_more_and_never_answers(open_, clock):
 def test_the_report_tells_how_much_older_answers_would_have_been(open_, clock):
     cache = open_(LONG)
     asked_every(100, cache, clock, 60, answers=lambda number: f"It costs {number // 10} euros.")
-    (report,) = cache.shadows()
+    (report,) = cache.stats().shadows
     assert report.stale.value > report.live_stale.value
     assert report.stale_change.value > 0
     assert report.stale_known > 0.8
@@ -86,7 +86,7 @@ def test_the_report_tells_how_much_older_answers_would_have_been(open_, clock):
 def test_requests_would_have_taken_less_where_the_model_is_not_asked(open_, clock):
     cache = open_(LONG)
     asked_every(100, cache, clock, 200, call=2.0)
-    (report,) = cache.shadows()
+    (report,) = cache.stats().shadows
     assert report.live_p99.value == pytest.approx(2.0, rel=0.05)
     assert report.p99.value <= report.live_p99.value
 
@@ -94,12 +94,12 @@ def test_requests_would_have_taken_less_where_the_model_is_not_asked(open_, cloc
 def test_rules_can_be_tried_while_lifetimes_are_fixed_and_the_other_way_round(open_, clock):
     cache = open_(LONG, policy="fixed", ttl=150)
     assert asked_every(100, cache, clock, 40) == 20
-    (report,) = cache.shadows()
+    (report,) = cache.stats().shadows
     assert (report.live_ttl.value, report.ttl.value) == (150, 3600)
     assert report.hit_rate.value == 38 / 40
     other = open_(FIXED, ttl=7200)
     asked_every(100, other, clock, 38)
-    (report,) = other.shadows()
+    (report,) = other.stats().shadows
     assert (report.live_ttl.value, report.ttl.value) == (180, 7200)
     assert report.hit_rate.value == 37 / 38
 
@@ -138,14 +138,14 @@ def test_traffic_is_split_by_label_and_user_group(open_, clock, sample, requests
     cache = open_({**LONG, **sample})
     asked_every(100, cache, clock, 10, tenant="acme", model="large")
     asked_every(100, cache, clock, 10, tenant="zen", model="small")
-    assert cache.shadows()[0].requests == requests
+    assert cache.stats().shadows[0].requests == requests
 
 
 def test_traffic_is_split_by_the_hash_of_keys(open_, clock):
     cache = open_({**LONG, "share": 0.3})
     for number in range(60):
         asked_every(1, cache, clock, 2, text=f"Question {number}?", parameters={"n": number})
-    report = cache.shadows()[0]
+    report = cache.stats().shadows[0]
     assert 6 <= report.entries <= 30
     assert report.requests == 2 * report.entries
 
@@ -156,7 +156,7 @@ def test_an_entry_that_is_older_than_the_process_is_played_from_its_beginning(op
     clock.advance(100)
     again = open_({"name": "short", "rules": {"classes": {"rare": {"first": 60}}}}, index=index)
     assert again.lookup(Request(messages=ASKED)).hit
-    report = again.shadows()[0]
+    report = again.stats().shadows[0]
     assert (report.live_hit_rate.value, report.hit_rate.value) == (1, 0)
 
 
@@ -174,7 +174,7 @@ def test_both_colours_record(clock):
             await cache.store(request, Response.from_text("Hold the button."))
             clock.advance(1_000)
             assert not (await cache.lookup(request)).hit
-            return cache.shadows()
+            return (await cache.stats()).shadows
 
     (report,) = asyncio.run(run())
     assert (report.requests, report.hit_rate.value) == (1, 1)

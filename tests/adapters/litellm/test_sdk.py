@@ -374,3 +374,27 @@ def test_what_breaks_in_the_cache_fails_no_call(upstream, ask, way):
             assert ask(FRANCE, way=way[0], stream=way[1])[1] == 1
         assert any(isinstance(event, BackendFailed) for event in seen.events)
         litellm_hooks.uninstall()
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_lifetimes_come_from_rules(ask, way):
+    """The long tail for a second, the documentation's answers for an hour."""
+    rules = {
+        "policy": "rules",
+        "classes": {"rare": {"first": 1}},
+        "rules": [{"use": "frequent", "tag": "docs"}],
+        "shadows": [{"name": "long", "rules": {"classes": {"rare": {"first": 3600}}}}],
+    }
+    backend = litellm_hooks.install(":memory:", strict=True, freshness=rules)
+    try:
+        tagged = {"cache": {"tags": ["docs"]}}
+        assert ask(FRANCE, way=way)[1] == 1
+        assert ask("How do I install it?", way=way, **tagged)[1] == 1
+        assert ask(FRANCE, way=way)[1] == 0
+        time.sleep(1.1)
+        assert ask(FRANCE, way=way)[1] == 1
+        assert ask("How do I install it?", way=way, **tagged)[1] == 0
+        (shadow,) = backend.semcache.stats().shadows
+        assert shadow.hit_rate.value > shadow.live_hit_rate.value
+    finally:
+        litellm_hooks.uninstall()
