@@ -65,6 +65,7 @@ class Reason(StrEnum):
     INDEX_UNAVAILABLE = "index_unavailable"
     ENCODER_UNAVAILABLE = "encoder_unavailable"
     VERIFIER_UNAVAILABLE = "verifier_unavailable"
+    EVALUATOR_UNAVAILABLE = "evaluator_unavailable"
     DEADLINE = "deadline"
     CORRUPT_ENTRY = "corrupt_entry"
     # Why a reply was not stored.
@@ -77,6 +78,7 @@ class Reason(StrEnum):
     REPLY_TOO_LARGE = "reply_too_large"
     TTL_ZERO = "ttl_zero"
     SOURCE_CHANGED = "source_changed"
+    UNSURE_REPLY = "unsure_reply"
 
 
 class Removal(StrEnum):
@@ -85,6 +87,7 @@ class Removal(StrEnum):
     INVALIDATED = "invalidated"
     SOURCE_CHANGED = "source_changed"
     CLEARED = "cleared"
+    UNSURE = "unsure"
 
 
 class PartKind(StrEnum):
@@ -215,7 +218,9 @@ class Response:
     """A model's answer.
 
     `body` is JSON in the format named by `kind` ("text": the answer itself); adapters choose
-    their own kinds and get back exactly what they stored.
+    their own kinds and get back exactly what they stored. `logprobs` is what the provider says of
+    the probabilities of its tokens, for each choice, as it says it (see `eviction.read_tokens`):
+    it is looked at when the answer is stored, and is not kept, nor part of what the answer is.
     """
 
     body: JSON
@@ -224,11 +229,15 @@ class Response:
     finish_reasons: tuple[str | None, ...] = ("stop",)
     refused: bool = False
     has_tool_calls: bool = False
+    logprobs: tuple[JSON, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
-    def from_text(cls, text: str, *, finish_reason: str | None = "stop") -> Response:
-        """A plain text answer."""
-        return cls(body=text, text=text, finish_reasons=(finish_reason,))
+    def from_text(
+        cls, text: str, *, finish_reason: str | None = "stop", logprobs: JSON = None
+    ) -> Response:
+        """A plain text answer; `logprobs` as OpenAI gives those of one choice."""
+        told = () if logprobs is None else (logprobs,)
+        return cls(body=text, text=text, finish_reasons=(finish_reason,), logprobs=told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +247,8 @@ class Entry:
     Times are seconds since the epoch. `expires_at` is None for an entry that never expires.
     `payload` is the encoded response (see `responses/`). `vector` is never carried. `context` is
     what the question needs of its chat, as `context.Context` writes it; empty where nothing had
-    been said before.
+    been said before. `assessment` is how sure the answer is, as `eviction.Assessment` writes it;
+    empty where nothing is known of that.
     """
 
     id: str
@@ -255,6 +265,7 @@ class Entry:
     tags: tuple[str, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     context: str = ""
+    assessment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
