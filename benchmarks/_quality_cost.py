@@ -12,7 +12,7 @@ from _quality_data import drawn, rows_of
 from _quality_setup import Row, Setup
 
 from langchain_semcache import Request, Response, Semcache
-from langchain_semcache.assembly import make_encoder, make_verifier
+from langchain_semcache.backends import make_encoder, make_verifier
 from langchain_semcache.guards import check
 from langchain_semcache.ports import Encoder, Verifier
 from langchain_semcache.threshold.features import Observed, features

@@ -52,7 +52,7 @@ import _quality_pairs as pairs
 import _quality_streams as streams
 from _quality_setup import RememberingEncoder, RememberingVerifier, Row, Setup, table
 
-from langchain_semcache.assembly import make_encoder, make_verifier
+from langchain_semcache.backends import make_encoder, make_verifier
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.errors import ConfigurationError
 

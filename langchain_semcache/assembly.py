@@ -1,4 +1,4 @@
-"""Composition root: from a configuration to a wired cache; knows every backend."""
+"""Composition root: from a configuration to a wired cache."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
+from langchain_semcache.backends import make_encoder, make_index, make_verifier
 from langchain_semcache.clock import Clock, SystemClock
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.encoders.batching import BatchingEncoder
 from langchain_semcache.engine.accounts import Accounts
 from langchain_semcache.engine.breaker import CircuitBreaker
+from langchain_semcache.engine.capacity import Capacity
 from langchain_semcache.engine.changes import SourceChanges
 from langchain_semcache.engine.dictionaries import Dictionaries
 from langchain_semcache.engine.gate import Gate, ThrottledWarning
@@ -21,8 +22,9 @@ from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.engine.refining import refine
 from langchain_semcache.engine.shelf import Shelf
 from langchain_semcache.engine.workplace import RECENT_VECTORS, Workplace
-from langchain_semcache.errors import ConfigurationError, IndexUnavailable
+from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.events import EventSink
+from langchain_semcache.eviction import Limits
 from langchain_semcache.guards import check
 from langchain_semcache.ports import (
     BlockingPort,
@@ -139,6 +141,9 @@ def build(
                 verifier_gate=_gate("verifier", Reason.VERIFIER_UNAVAILABLE, config, clock, sink),
                 verifier_may_block=_may_block(verifier, unsaid=True),
                 accounts=accounts,
+                capacity=_capacity(
+                    config, index=index, dimension=encoder.dimension, clock=clock, sink=sink
+                ),
                 clock=clock,
                 pool=pool,
                 recent=Recent(RECENT_VECTORS),
@@ -188,91 +193,6 @@ def _check(request: Request) -> None:
             raise ConfigurationError(f"{name} of a request must be {wanted}, not {kind}")
     if request.namespace in RESERVED:
         raise ConfigurationError(f"{request.namespace} is the cache's own: take another namespace")
-
-
-def make_encoder(name: str) -> Encoder:
-    """The encoder a configuration names; heavy modules are imported only when asked for."""
-    kind, _, model = name.partition(":")
-    match kind:
-        case "local" if not model:
-            from langchain_semcache.encoders.onnx import OnnxEncoder
-
-            return OnnxEncoder().open()
-        case "hash" if not model:
-            from langchain_semcache.encoders.hashing import TokenizerHashEncoder
-
-            return TokenizerHashEncoder()
-        case "sentence-transformers" if model:
-            from langchain_semcache.encoders.sentence_transformers import SentenceTransformerEncoder
-
-            return SentenceTransformerEncoder(model)
-    raise ConfigurationError(
-        f"no encoder is called {name!r}: use "
-        "'local', 'hash' or 'sentence-transformers:NAME_OR_PATH'"
-    )
-
-
-def make_index(config: SemcacheConfig, *, dimension: int, clock: Clock) -> EntryIndex:
-    """The index a configuration names, opened."""
-    if config.location == ":memory:":
-        from langchain_semcache.index.memory import MemoryIndex
-
-        return MemoryIndex(dimension)
-    if config.is_url:
-        from langchain_semcache.index.qdrant_server import QdrantServerIndex
-
-        qdrant = config.qdrant
-        server = QdrantServerIndex(
-            config.location,
-            dimension=dimension,
-            collection=qdrant.collection,
-            api_key=qdrant.api_key.get_secret_value() if qdrant.api_key else None,
-            prefer_grpc=qdrant.prefer_grpc,
-            grpc_port=qdrant.grpc_port,
-            timeout_seconds=config.deadline_seconds,
-            shard_number=qdrant.shard_number,
-            replication_factor=qdrant.replication_factor,
-            write_consistency_factor=qdrant.write_consistency_factor,
-        )
-        try:
-            server.open()
-        except IndexUnavailable as error:
-            raise ConfigurationError(str(error)) from error
-        return server
-    from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
-
-    edge = QdrantEdgeIndex(
-        Path(config.location).expanduser(),
-        dimension=dimension,
-        graph_from=config.graph_from,
-        clock=clock,
-    )
-    edge.open()
-    return edge
-
-
-def make_verifier(name: str, encoder: Encoder) -> Verifier | None:
-    """The verifier a configuration names; heavy modules are imported only when asked for."""
-    kind, _, model = name.partition(":")
-    match kind:
-        case "none" if not model:
-            return None
-        case "local" if not model:
-            from langchain_semcache.verifiers.pairs import PairVerifier
-
-            return PairVerifier(encoder)
-        case "auto" if not model:
-            from langchain_semcache.verifiers.pairs import IDENTITY, PairVerifier
-
-            return PairVerifier(encoder) if shipped(encoder.identity, IDENTITY) else None
-        case "cross-encoder" if model:
-            from langchain_semcache.verifiers.cross_encoder import CrossEncoderVerifier
-
-            return CrossEncoderVerifier(model)
-    raise ConfigurationError(
-        f"no verifier is called {name!r}: use 'auto', 'none', 'local' or "
-        "'cross-encoder:NAME_OR_PATH'"
-    )
 
 
 def make_calibration(
@@ -366,6 +286,29 @@ def _dictionaries(
         return None
     return Dictionaries(
         index=index, shelf=shelf, clock=clock, most_bytes=responses.dictionary_bytes
+    )
+
+
+def _capacity(
+    config: SemcacheConfig, *, index: EntryIndex, dimension: int, clock: Clock, sink: FanOut
+) -> Capacity | None:
+    """Who has to go when the cache is full, when there is a bound."""
+    limits = Limits(
+        max_entries=config.max_entries,
+        max_bytes=config.max_bytes,
+        tenant_max_entries=config.tenant_max_entries,
+        tenant_max_bytes=config.tenant_max_bytes,
+    )
+    if not limits.any:
+        return None
+    return Capacity(
+        limits,
+        policy=config.eviction,
+        prices=config.model_prices,
+        index=index,
+        dimension=dimension,
+        clock=clock,
+        sink=sink,
     )
 
 

@@ -180,7 +180,14 @@ class SemcacheConfig(_Settings):
         ttl: Lifetime of an entry (timedelta or seconds); None never expires, 0 stores nothing.
         volatile_ttl: Lifetime at most of an answer that changes by the day ("today", "the latest",
             现在); 0 stores none.
-        max_entries: Entries of this namespace kept at most; the oldest go first. None is unbounded.
+        max_entries: Entries of a namespace kept at most. None is unbounded.
+        max_bytes: Bytes of a namespace kept at most: questions, answers, vectors and a fixed
+            overhead, as `eviction.entry_bytes` counts them; not what answers share. None is
+            unbounded.
+        tenant_max_entries, tenant_max_bytes: The same for each tenant of a namespace.
+        eviction: What goes first when a bound is reached: "heat", "cost", "tinylfu", "lfu" or
+            "lru". What has expired goes before anything else.
+        model_prices: What an answer costs, by model, for its length; others cost 1. For "cost".
         graph_from: Entries from which the embedded store builds its search graph.
         deadline_seconds: What a lookup or a store may take in its backends before it is given up.
         breaker_failures, breaker_cooldown_seconds: Failures in a row after which a backend is left
@@ -202,6 +209,11 @@ class SemcacheConfig(_Settings):
     ttl: Lifetime = timedelta(days=1)
     volatile_ttl: Lifetime = timedelta(minutes=10)
     max_entries: int | None = Field(None, ge=1)
+    max_bytes: int | None = Field(None, ge=1)
+    tenant_max_entries: int | None = Field(None, ge=1)
+    tenant_max_bytes: int | None = Field(None, ge=1)
+    eviction: Literal["heat", "cost", "tinylfu", "lfu", "lru"] = "heat"
+    model_prices: dict[str, Annotated[Number, Field(gt=0)]] = {}
     graph_from: int = Field(20_000, ge=100)
     deadline_seconds: Seconds = 2.0
     breaker_failures: int = Field(3, ge=1)

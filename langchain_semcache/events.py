@@ -42,6 +42,15 @@ class EntriesRemoved:
 
 
 @dataclass(frozen=True, slots=True)
+class EntriesEvicted:
+    """Live entries went because their namespace, or a tenant in it, was full."""
+
+    namespace: str
+    count: int
+    policy: str
+
+
+@dataclass(frozen=True, slots=True)
 class BackendFailed:
     """`port` is "encoder", "index", "verifier" or an adapter's name; `error` is a class."""
 
@@ -78,6 +87,7 @@ Event: TypeAlias = (
     | EntryStored
     | StoreSkipped
     | EntriesRemoved
+    | EntriesEvicted
     | BackendFailed
     | BreakerOpened
     | BreakerClosed

@@ -78,6 +78,7 @@ class Reason(StrEnum):
     REPLY_TOO_LARGE = "reply_too_large"
     TTL_ZERO = "ttl_zero"
     SOURCE_CHANGED = "source_changed"
+    TOO_LARGE = "too_large"
     UNSURE_REPLY = "unsure_reply"
 
 

@@ -12,7 +12,8 @@ from importlib import metadata
 from pathlib import Path
 
 import langchain_semcache
-from langchain_semcache.assembly import make_calibration, make_encoder, make_verifier
+from langchain_semcache.assembly import make_calibration
+from langchain_semcache.backends import make_encoder, make_verifier
 from langchain_semcache.cli.places import NoCache, holds_store, open_existing, shown
 from langchain_semcache.client import Semcache
 from langchain_semcache.clock import SystemClock

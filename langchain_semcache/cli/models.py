@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from langchain_semcache.assembly import make_encoder, make_verifier
+from langchain_semcache.backends import make_encoder, make_verifier
 from langchain_semcache.cli import screen
 from langchain_semcache.cli.options import AsJson, ConfigFile, EncoderName, chosen
 from langchain_semcache.config import SemcacheConfig

@@ -12,6 +12,7 @@ from langchain_semcache.cli.places import open_existing, shown
 from langchain_semcache.cli.terms import Terms, terms_of
 from langchain_semcache.client import Semcache, Stats
 from langchain_semcache.clock import SystemClock
+from langchain_semcache.eviction import entry_bytes
 from langchain_semcache.records import JSON, RESERVED, Entry, Selection
 from langchain_semcache.request import tenant_digest
 from langchain_semcache.threshold import Mode
@@ -26,6 +27,8 @@ class Census:
     entries: int = 0
     expired: int = 0
     answer_bytes: int = 0
+    room_bytes: int = 0
+    dimension: int = 0
     oldest: float | None = None
     newest: float | None = None
     models: Counter[str] = field(default_factory=Counter)
@@ -36,6 +39,7 @@ class Census:
         self.entries += 1
         self.expired += entry.expires_at is not None and entry.expires_at <= now
         self.answer_bytes += len(entry.payload)
+        self.room_bytes += entry_bytes(entry, self.dimension)
         at = entry.created_at
         self.oldest = at if self.oldest is None else min(at, self.oldest)
         self.newest = at if self.newest is None else max(at, self.newest)
@@ -61,14 +65,15 @@ def stats(where: Where, whose: Whose) -> None:
         return
     out = screen.out()
     out.print(screen.heading(shown(config.location), f"namespace {config.namespace}"))
-    out.print(screen.facts(_readable(found) | _deciding(numbers, terms)))
+    room = _room(found, "" if whose.tenant is None else "tenant_")
+    out.print(screen.facts(_readable(found, room) | _deciding(numbers, terms)))
 
 
 def _count(cache: Semcache, tenant: str | None) -> tuple[Counter[str], Census]:
     now = SystemClock().now()
     wanted = None if tenant is None else tenant_digest(tenant)
     namespaces: Counter[str] = Counter()
-    census = Census()
+    census = Census(dimension=cache.core.workplace.encoder.dimension)
     for entry in cache.core.workplace.index.scan(Selection(tenant=wanted)):
         if entry.namespace in RESERVED:
             continue  # the cache's own, and no answers
@@ -92,6 +97,11 @@ def _contents(cache: Semcache, namespaces: Counter[str], census: Census) -> dict
         "oldest_seconds": ages[0],
         "newest_seconds": ages[1],
         "answer_bytes": census.answer_bytes,
+        "room_bytes": census.room_bytes,
+        "max_entries": cache.config.max_entries,
+        "max_bytes": cache.config.max_bytes,
+        "tenant_max_entries": cache.config.tenant_max_entries,
+        "tenant_max_bytes": cache.config.tenant_max_bytes,
         "disk_bytes": _disk(cache),
         "namespaces": {**dict(namespaces.most_common())},
     }
@@ -104,7 +114,7 @@ def _sizes(numbers: Stats) -> dict[str, JSON]:
     }
 
 
-def _readable(report: dict[str, JSON]) -> dict[str, object]:
+def _readable(report: dict[str, JSON], room: str) -> dict[str, object]:
     oldest, newest = report["oldest_seconds"], report["newest_seconds"]
     facts: dict[str, object] = {
         "entries": f"{report['entries']:,}, {report['expired']:,} of them expired",
@@ -119,10 +129,22 @@ def _readable(report: dict[str, JSON]) -> dict[str, object]:
     if isinstance(raw, int) and isinstance(stored, int) and raw:
         share = f"{stored / raw:.0%} of {screen.size(raw)}"
         facts["written"] = f"{screen.size(stored)} with all they share, {share}"
+    facts["room taken"] = room
     if report["disk_bytes"] is not None:
         facts["on disk"] = screen.size(report["disk_bytes"])
     facts["namespaces"] = _counts(report["namespaces"])
     return facts
+
+
+def _room(report: dict[str, JSON], whose: str) -> str:
+    """What `max_bytes` counts, and of what: the bounds of the namespace, or those "tenant_" has."""
+    bounds = []
+    if (most := report[f"{whose}max_bytes"]) is not None:
+        bounds.append(screen.size(most))
+    if (many := report[f"{whose}max_entries"]) is not None:
+        bounds.append(f"{many:,} entries")
+    taken = screen.size(report["room_bytes"])
+    return f"{taken} of {' and '.join(bounds)}" if bounds else taken
 
 
 def _deciding(numbers: Stats, terms: Terms) -> dict[str, object]:

@@ -69,6 +69,7 @@ class Client:
         self._core = core
         self._clock = core.workplace.clock.monotonic
         self._accounts = core.workplace.accounts
+        self._capacity = core.workplace.capacity
         self._served: OrderedDict[str, tuple[str, str]] = OrderedDict()
         self._stores = 0
 
@@ -167,7 +168,7 @@ class Client:
             ttl=self.config.ttl if isinstance(ttl, Unset) else checked_ttl(ttl),
             tags=_labels(tags),
             sources=source_pairs(sources),
-            max_entries=self.config.max_entries,
+            room=None if self._capacity is None else self._capacity.room,
             sweep=self._stores % SWEEP_EVERY == 0,
         )
 
@@ -181,6 +182,8 @@ class Client:
             self._served[decision.entry_id] = (decision.asked, decision.question)
             if len(self._served) > REMEMBERED:
                 self._served.popitem(last=False)
+        if self._capacity is not None and decision.hit and decision.entry_id:
+            self._capacity.touched(decision.entry_id)
         self._sweep_if_due()
         event = LookupHit if decision.hit else LookupMissed
         self._core.sink.emit(event(decision, seconds))
@@ -359,6 +362,7 @@ class Client:
                 if name.endswith("_failures")
             },
             index=index.describe() if isinstance(index, SupportsDescribe) else {},
+            evicted=other.get("evicted", 0),
             encoder=self._core.workplace.encoder.identity,
             verifier=verifier.identity if verifier is not None else "",
             budget=self._accounts.summary(self.config.namespace) if self._accounts else None,

@@ -13,9 +13,10 @@ class Stats:
     """Numbers of one cache: of the whole store, and of this process since it opened.
 
     `verifier` is the identity of who gives the second opinion, "" without one. `budget` is where
-    the error budget stands; None when none is set. `raw_response_bytes` is what the answers of the
-    namespace are, `stored_response_bytes` what they take with all that they share; None where
-    nobody asked for them.
+    the error budget stands; None when none is set. `evicted` counts the live entries that had to
+    make room. `raw_response_bytes` is what the answers of the namespace are,
+    `stored_response_bytes` what they take with all that they share; None where nobody asked for
+    them.
     """
 
     entries: int
@@ -30,6 +31,7 @@ class Stats:
     budget: Summary | None = None
     raw_response_bytes: int | None = None
     stored_response_bytes: int | None = None
+    evicted: int = 0
 
     @property
     def hit_rate(self) -> float:

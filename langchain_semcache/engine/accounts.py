@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from langchain_semcache.clock import Clock
-from langchain_semcache.engine.commands import Admit, Admitted, Answer, Book, Bookkeeping, Due
+from langchain_semcache.engine.commands import Admit, Admitted, Answer, Book, Due
 from langchain_semcache.engine.gate import ThrottledWarning, told
 from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.errors import ConfigurationError
@@ -125,7 +125,7 @@ class Accounts:
         if due:
             self._pool.submit(lambda: self.save(namespace))
 
-    def answer(self, command: Bookkeeping) -> Answer:
+    def answer(self, command: Admit | Due | Book) -> Answer:
         """Carry out a command of the flow."""
         match command:
             case Admit():

@@ -12,6 +12,7 @@ import numpy as np
 from langchain_semcache.engine.commands import (
     Admit,
     Admitted,
+    Announce,
     Answer,
     Book,
     Command,
@@ -21,12 +22,13 @@ from langchain_semcache.engine.commands import (
     Failure,
     Fetch,
     Flow,
+    Hold,
     Put,
     Remove,
     Rewrite,
     Search,
-    Trim,
     Verify,
+    Withdraw,
 )
 from langchain_semcache.ports import Vector, Vectors
 from langchain_semcache.records import Candidate, Entry, Selection
@@ -114,8 +116,21 @@ def remove(selection: Selection, *, dry_run: bool) -> Flow[int | Failure]:
     raise _unexpected(command, answer)
 
 
-def trim(max_entries: int, namespace: str) -> Flow[int | Failure]:
-    answer = yield (command := Trim(max_entries, namespace))
+def announce(entry: Entry) -> Flow[str | None]:
+    answer = yield (command := Announce(entry))
+    if answer is None or isinstance(answer, str):
+        return answer
+    raise _unexpected(command, answer)
+
+
+def withdraw(entry_id: str) -> Flow[None]:
+    answer = yield (command := Withdraw(entry_id))
+    if answer is not None:
+        raise _unexpected(command, answer)
+
+
+def hold(entry: Entry) -> Flow[int | Failure]:
+    answer = yield (command := Hold(entry))
     if isinstance(answer, int | Failure):
         return answer
     raise _unexpected(command, answer)

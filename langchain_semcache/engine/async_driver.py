@@ -9,11 +9,9 @@ from typing import Generic, TypeVar
 
 from langchain_semcache.engine.commands import (
     STAGES,
-    Admit,
     Answer,
-    Book,
+    Bookkeeping,
     Command,
-    Due,
     Embed,
     EmbedAll,
     Fetch,
@@ -93,7 +91,7 @@ class AsyncDriver:
         return command
 
     def _awaited(self, command: Command) -> bool:
-        if isinstance(command, Embed | EmbedAll | Admit | Due | Book):
+        if isinstance(command, Embed | EmbedAll | Bookkeeping):
             return False
         return self._at.may_block(command) or self._natively(command)
 
@@ -101,7 +99,7 @@ class AsyncDriver:
         return self._async_index is not None and isinstance(command, Fetch | Search | Put)
 
     def _perform_here(self, command: Command, give_up_at: float) -> Answer | _Busy:
-        if isinstance(command, Admit | Due | Book):
+        if isinstance(command, Bookkeeping):
             return self._at.bookkeep(command)
         remembered = self._at.remembered(command)
         if remembered is not None:

@@ -75,11 +75,27 @@ class Remove:
 
 
 @dataclass(frozen=True, slots=True)
-class Trim:
-    """Answered by how many entries of the namespace went to get down to the limit."""
+class Announce:
+    """Answered by None, or in words why an entry of this size cannot be kept within the limits.
 
-    max_entries: int
-    namespace: str
+    `Hold` or `Withdraw` has to follow.
+    """
+
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """Answered by None. What became of the announced entry is not known to whoever stored it."""
+
+    entry_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Answered by how many entries went, so that the limits hold with this one in the index."""
+
+    entry: Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +143,11 @@ class Failure:
     error: Exception
 
 
-Bookkeeping: TypeAlias = Admit | Due | Book
+Bookkeeping: TypeAlias = Admit | Due | Book | Announce | Withdraw
 """Answered from memory: no backend, no deadline and no failure is in it."""
 
 Command: TypeAlias = (
-    Fetch | Embed | EmbedAll | Search | Verify | Put | Rewrite | Remove | Trim | Bookkeeping
+    Fetch | Embed | EmbedAll | Search | Verify | Put | Rewrite | Remove | Hold | Bookkeeping
 )
 Answer: TypeAlias = (
     Entry | Vector | Sequence[Candidate] | Sequence[float] | Admitted | str | int | Failure | None
@@ -153,6 +169,8 @@ STAGES = {
     Put: "put",
     Rewrite: "put",
     Remove: "remove",
-    Trim: "trim",
+    Announce: "hold",
+    Withdraw: "hold",
+    Hold: "hold",
 }
 """The name under which a driver reports the seconds a command took."""

@@ -14,7 +14,7 @@ from datetime import timedelta
 
 from langchain_semcache.context import summarise
 from langchain_semcache.engine import asking, judging, long_questions
-from langchain_semcache.engine.commands import Admit, Failure, Flow
+from langchain_semcache.engine.commands import Admit, Failure, Flow, Rewrite
 from langchain_semcache.engine.packing import Fresh, opened, write
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.errors import IndexUnavailable
@@ -124,14 +124,15 @@ class Terms:
     Attributes:
         ttl: Lifetime; None never expires.
         tags, sources: What the entry can be invalidated by.
-        max_entries: The namespace is held to this size afterwards.
-        sweep: Otherwise, whether to remove what is expired afterwards.
+        room: How many answers the limits leave room for at most; they are held to afterwards.
+            None is unbounded.
+        sweep: Without limits, whether to remove what is expired afterwards.
     """
 
     ttl: timedelta | None
     tags: tuple[str, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
-    max_entries: int | None = None
+    room: int | None = None
     sweep: bool = False
 
 
@@ -164,7 +165,7 @@ def store(
         partition=query.partition,
         vector=vector,
         ttl=terms.ttl,
-        among=terms.max_entries,
+        among=terms.room,
     )
     written = yield from write(fresh, policy)
     now = policy.now()
@@ -184,16 +185,30 @@ def store(
         tags=terms.tags,
         sources=terms.sources,
     )
+    return (yield from _put(entry, vector, written.afterwards, terms))
+
+
+def _put(
+    entry: Entry, vector: Vector | None, change: Rewrite | None, terms: Terms
+) -> Flow[StoreResult]:
+    """Write the entry, then what changes with it, and make room where there is a limit."""
+    bounded = terms.room is not None
+    if bounded and (too_large := (yield from asking.announce(entry))) is not None:
+        return StoreResult(stored=False, reason=Reason.TOO_LARGE, detail=too_large)
     failure = yield from asking.put(entry, vector)
     if failure is not None:
+        if bounded:
+            yield from asking.withdraw(entry.id)
         return StoreResult(stored=False, reason=failure.reason, detail=str(failure.error))
-    if (change := written.afterwards) is not None:
+    if change is not None:
         # If this fails, the neighbour stays as it is: larger, and as good.
         yield from asking.rewrite(change.entry_id, expected=change.expected, payload=change.payload)
-    if terms.max_entries is not None:
-        yield from asking.trim(terms.max_entries, scope.namespace)
+    if bounded:
+        held = yield from asking.hold(entry)
+        if isinstance(held, Failure):
+            yield from asking.withdraw(entry.id)
     elif terms.sweep:
-        yield from asking.remove(Selection(expired_at=now), dry_run=False)
+        yield from asking.remove(Selection(expired_at=entry.created_at), dry_run=False)
     return StoreResult(stored=True, reason=Reason.STORED, entry_id=entry.id)
 
 

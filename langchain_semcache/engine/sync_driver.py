@@ -7,11 +7,9 @@ from typing import TypeVar
 
 from langchain_semcache.engine.commands import (
     STAGES,
-    Admit,
     Answer,
-    Book,
+    Bookkeeping,
     Command,
-    Due,
     Embed,
     EmbedAll,
     Flow,
@@ -51,7 +49,7 @@ class SyncDriver:
             return result
 
     def _perform(self, command: Command, give_up_at: float) -> Answer:
-        if isinstance(command, Admit | Due | Book):
+        if isinstance(command, Bookkeeping):
             return self._at.bookkeep(command)
         remembered = self._at.remembered(command)
         if remembered is not None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from langchain_semcache.clock import Clock
 from langchain_semcache.engine.accounts import Accounts
+from langchain_semcache.engine.capacity import Capacity
 from langchain_semcache.engine.commands import (
     STAGES,
     Admit,
+    Announce,
     Answer,
     Book,
     Bookkeeping,
@@ -22,27 +25,27 @@ from langchain_semcache.engine.commands import (
     EmbedAll,
     Failure,
     Fetch,
+    Hold,
     Put,
     Remove,
     Rewrite,
     Search,
-    Trim,
     Verify,
+    Withdraw,
 )
 from langchain_semcache.engine.gate import Gate
 from langchain_semcache.engine.pool import WorkerPool
-from langchain_semcache.errors import BackendError, ConfigurationError, VerifierUnavailable
+from langchain_semcache.errors import ConfigurationError, VerifierUnavailable
 from langchain_semcache.ports import (
     EntryIndex,
     QueuedEncoder,
     SupportsRewrite,
-    SupportsTrim,
     Vector,
     Vectors,
     Verifier,
 )
 from langchain_semcache.recent import Recent
-from langchain_semcache.records import Reason
+from langchain_semcache.records import Reason, Selection
 
 ADMINISTRATION_SECONDS = 3600.0
 """What removing entries may take: there may be many, and no model call waits for it."""
@@ -75,6 +78,7 @@ class Workplace:
         index_may_block: Index calls need a thread and a deadline: a network is behind them.
         verifier_may_block: So do the verifier's: it may be anybody's.
         accounts: The error budgets; None where the confidence alone decides.
+        capacity: Who has to go when the cache is full; None where nothing is bounded.
         deadline_seconds: What one operation may take in all its backends together.
         strict: Raise what fails instead of answering with a `Failure`; for tests.
     """
@@ -87,6 +91,7 @@ class Workplace:
     verifier_gate: Gate
     verifier_may_block: bool
     accounts: Accounts | None
+    capacity: Capacity | None
     clock: Clock
     pool: WorkerPool
     recent: Recent[Vector]
@@ -135,7 +140,9 @@ class Workplace:
         return None if made is None else shaped(command, self.together(texts, known, made))
 
     def bookkeep(self, command: Bookkeeping) -> Answer:
-        """Carry out a command of the error budget; without one there is nothing to do."""
+        """Carry out what needs no backend; without a budget or limits there is nothing to do."""
+        if isinstance(command, Announce | Withdraw):
+            return self.capacity.answer(command) if self.capacity is not None else None
         return self.accounts.answer(command) if self.accounts is not None else None
 
     def call(self, command: Command) -> Answer:
@@ -153,10 +160,10 @@ class Workplace:
             case Rewrite():
                 return self._rewrite(command)
             case Remove(selection, dry_run):
-                return self.index.remove(selection, dry_run=dry_run)
-            case Trim(max_entries, namespace):
-                return self._trim(max_entries, namespace)
-            case Embed() | EmbedAll() | Admit() | Due() | Book():
+                return self._remove(selection, dry_run=dry_run)
+            case Hold(entry):
+                return self.capacity.hold(entry) if self.capacity is not None else 0
+            case Embed() | EmbedAll() | Admit() | Due() | Book() | Announce() | Withdraw():
                 raise TypeError(f"{type(command).__name__} is no command of a backend on a thread")
 
     def too_late(self, give_up_at: float) -> Failure | None:
@@ -203,11 +210,19 @@ class Workplace:
     def _rewrite(self, command: Rewrite) -> int:
         if not isinstance(self.index, SupportsRewrite):
             return 0
-        return int(
-            self.index.rewrite(command.entry_id, expected=command.expected, payload=command.payload)
+        rewritten = partial(
+            self.index.rewrite,
+            command.entry_id,
+            expected=command.expected,
+            payload=command.payload,
         )
+        if self.capacity is None:
+            return int(rewritten())
+        more = len(command.payload) - len(command.expected)
+        return int(self.capacity.resize(command.entry_id, more, rewritten))
 
-    def _trim(self, max_entries: int, namespace: str) -> int:
-        if not isinstance(self.index, SupportsTrim):
-            raise BackendError(f"{type(self.index).__name__} cannot hold itself to a size")
-        return self.index.trim(max_entries, namespace=namespace, now=self.clock.now())
+    def _remove(self, selection: Selection, *, dry_run: bool) -> int:
+        count = self.index.remove(selection, dry_run=dry_run)
+        if self.capacity is not None and not dry_run:
+            self.capacity.forget(selection)
+        return count

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -29,6 +30,7 @@ class MemoryIndex:
         self._lock = threading.Lock()
         self._entries: dict[str, Entry] = {}
         self._tables: dict[str, _Table] = {}
+        self._namespaces: Counter[str] = Counter()
 
     def fetch(self, entry_id: str, *, now: float) -> Entry | None:
         """The live entry with this id."""
@@ -66,6 +68,7 @@ class MemoryIndex:
         with self._lock:
             self._discard(entry.id)
             self._entries[entry.id] = entry
+            self._namespaces[entry.namespace] += 1
             if row is not None:
                 table = self._tables.setdefault(entry.partition, _Table(self._dimension))
                 table.add(entry.id, row, entry.expires_at)
@@ -96,7 +99,14 @@ class MemoryIndex:
     def remove(self, selection: Selection, *, dry_run: bool = False) -> int:
         """Remove what matches, or only count it."""
         with self._lock:
-            found = [entry.id for entry in self._entries.values() if selects(selection, entry)]
+            name = selection.namespace
+            if dry_run and name is not None and selection == Selection(namespace=name):
+                return self._namespaces[name]
+            asked: Iterable[Entry] = self._entries.values()
+            if selection.ids is not None:
+                wanted = dict.fromkeys(selection.ids)
+                asked = [self._entries[one] for one in wanted if one in self._entries]
+            found = [entry.id for entry in asked if selects(selection, entry)]
             if not dry_run:
                 for entry_id in found:
                     self._discard(entry_id)
@@ -129,8 +139,13 @@ class MemoryIndex:
 
     def _discard(self, entry_id: str) -> None:
         entry = self._entries.pop(entry_id, None)
-        table = None if entry is None else self._tables.get(entry.partition)
-        if entry is None or table is None:
+        if entry is None:
+            return
+        self._namespaces[entry.namespace] -= 1
+        if not self._namespaces[entry.namespace]:
+            del self._namespaces[entry.namespace]
+        table = self._tables.get(entry.partition)
+        if table is None:
             return
         table.discard(entry_id)
         if not table.ids:

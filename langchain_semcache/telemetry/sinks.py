@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from langchain_semcache.events import (
     BackendFailed,
+    EntriesEvicted,
     EntriesRemoved,
     EntryStored,
     Event,
@@ -42,6 +43,8 @@ class Counters:
                     self._stores[result.reason] += 1
                 case EntriesRemoved(count):
                     self._other["removed"] += count
+                case EntriesEvicted(_, count):
+                    self._other["evicted"] += count
                 case BackendFailed(port):
                     self._other[f"{port}_failures"] += 1
                 case _:

@@ -18,6 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from langchain_semcache.client import Semcache
 from langchain_semcache.clock import ManualClock
 from langchain_semcache.engine.dictionaries import FIRST_ANSWERS
+from langchain_semcache.eviction import entry_bytes
 from langchain_semcache.ports import Vectors
 from langchain_semcache.records import Reason, Request, Response
 from langchain_semcache.responses.codec import to_raw
@@ -70,7 +71,14 @@ Key = tuple[str, str, str]
 
 
 class CacheMachine(RuleBasedStateMachine):
-    """Stores, lookups, time, feedback, invalidation, clearing and reopening in any order."""
+    """Stores, lookups, time, feedback, invalidation, clearing and reopening in any order.
+
+    Attributes:
+        max_entries, max_bytes: What `open_cache` bounds the cache to; None where it does not.
+    """
+
+    max_entries: int | None = None
+    max_bytes: int | None = None
 
     def open_cache(self) -> Semcache:
         """Open the one store of this run, again after every close, with `self.clock`."""
@@ -111,6 +119,8 @@ class CacheMachine(RuleBasedStateMachine):
             now = self.clock.now()
             expires = None if ttl is None else now + ttl
             self.kept[tenant, model, text] = Kept(answer, now, expires, tag)
+            if self.max_entries is not None or self.max_bytes is not None:
+                self._make_room((tenant, model, text))
 
     @rule(tenant=tenants, model=models, text=texts)
     def lookup(self, tenant: str, model: str, text: str) -> None:
@@ -194,6 +204,29 @@ class CacheMachine(RuleBasedStateMachine):
         if hasattr(self, "cache"):
             entries = list(self.cache.entries())
             assert len({entry.id for entry in entries}) == len(entries) == len(self.kept)
+
+    @invariant()
+    def books_are_what_the_store_holds(self) -> None:
+        capacity = self.cache.core.workplace.capacity if hasattr(self, "cache") else None
+        if capacity is not None:
+            booked = capacity.booked(self.cache.config.namespace)
+            entries = list(self.cache.entries())
+            assert booked == {one.id: entry_bytes(one, TableEncoder.dimension) for one in entries}
+
+    def _make_room(self, stored: Key) -> None:
+        """What has expired is gone; of the rest as many as are too much, and never the newcomer."""
+        alive = [key for key, kept in self.kept.items() if self._live(kept)]
+        there = [key for key in alive if self.cache.explain(_request(*key)).reason is Reason.EXACT]
+        entries = list(self.cache.entries())
+        assert stored in there
+        assert len(there) == len(entries)
+        if self.max_bytes is None:
+            assert len(there) == min(len(alive), self.max_entries or len(alive))
+        else:
+            assert (
+                sum(entry_bytes(one, TableEncoder.dimension) for one in entries) <= self.max_bytes
+            )
+        self.kept = {key: self.kept[key] for key in there}
 
     def _all_can_be_read(self) -> None:
         texts = {self.cache.read(entry).text for entry in self.cache.entries()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -23,8 +24,18 @@ class OnMemory(CacheMachine):
             index=self.index,
             clock=self.clock,
             similarity_threshold=THRESHOLD,
+            max_entries=self.max_entries,
+            max_bytes=self.max_bytes,
             strict=True,
         )
+
+
+class OnMemoryWithABound(OnMemory):
+    max_entries = 3
+
+
+class OnMemoryWithFewBytes(OnMemory):
+    max_bytes = 6_000
 
 
 class OnEdge(CacheMachine):
@@ -36,6 +47,8 @@ class OnEdge(CacheMachine):
             encoder=TableEncoder(),
             clock=self.clock,
             similarity_threshold=THRESHOLD,
+            max_entries=self.max_entries,
+            max_bytes=self.max_bytes,
             strict=True,
         )
 
@@ -43,6 +56,30 @@ class OnEdge(CacheMachine):
         super().teardown()
         if hasattr(self, "folder"):
             self.folder.cleanup()
+
+
+class OnEdgeWithABound(OnEdge):
+    max_entries = 3
+
+
+class OnEdgeWithFewBytes(OnEdge):
+    max_bytes = 6_000
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [OnMemoryWithABound, OnMemoryWithFewBytes, OnEdgeWithABound, OnEdgeWithFewBytes],
+)
+def test_any_sequence_with_a_bound_agrees_with_the_model(machine):
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=40 if issubclass(machine, OnMemory) else 8,
+            stateful_step_count=40,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow],
+        ),
+    )
 
 
 def test_any_sequence_on_memory_agrees_with_the_model():

@@ -132,7 +132,7 @@ def test_a_lifetime_that_is_none_is_refused_at_construction(ttl: Any) -> None:
 
 
 def test_the_store_is_held_to_its_size(make_cache: Any, clock: ManualClock) -> None:
-    """X08: the oldest go first."""
+    """X08: what was asked for longest ago goes first, as long as nothing has been learned."""
     cache = make_cache(max_entries=3)
     model = ScriptedModel(cache=cache)
     for number in range(5):
@@ -143,6 +143,22 @@ def test_the_store_is_held_to_its_size(make_cache: Any, clock: ManualClock) -> N
     assert model.calls == 5
     model.invoke("question number 0")
     assert model.calls == 6
+
+
+def test_what_is_asked_for_stays(make_cache: Any) -> None:
+    """X08: a hit counts, and a namespace that was cleared begins anew."""
+    cache = make_cache(max_entries=2)
+    model = ScriptedModel(cache=cache)
+    for number in (1, 2, 1, 3):
+        model.invoke(f"question number {number}")
+    assert model.calls == 3
+    model.invoke("question number 1")
+    assert model.calls == 3
+    cache.clear()
+    for number in (4, 5):
+        model.invoke(f"question number {number}")
+    assert cache.stats().entries == 2
+    assert cache.stats().evicted == 1
 
 
 def test_many_writes_of_one_key_are_one_entry(cache: SemanticCache) -> None:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from langchain_semcache import Request, Response, Semcache, SemcacheConfig
+from langchain_semcache.eviction import entry_bytes
 from langchain_semcache.threshold.confidence import Calibration
 
 PASSWORD = "How do I reset my password?"
@@ -68,6 +69,25 @@ def test_stats_say_where_an_error_budget_stands(semcache, own, tmp_path) -> None
     assert "from similarity 0.5 on with confidence 0.8" in shown
     assert "0.01 of all requests: open" in shown
     assert "2 requests, 0 reported wrong" in shown
+
+
+def test_stats_say_how_much_room_is_taken_of_how_much(semcache, at, tmp_path) -> None:
+    settings = tmp_path / "semcache.toml"
+    settings.write_text("max_bytes = 50_000\nmax_entries = 40\ntenant_max_entries = 7\n")
+    where = (*at, "--config", settings)
+    found = json.loads(semcache("stats", *where, "--json").stdout)
+    with Semcache.open(SemcacheConfig(location=str(at[1]), encoder="hash")) as cache:
+        dimension = cache.core.workplace.encoder.dimension
+        assert found["room_bytes"] == sum(entry_bytes(one, dimension) for one in cache.entries())
+    assert (found["max_bytes"], found["tenant_max_entries"]) == (50_000, 7)
+
+    def room(*arguments):
+        shown = semcache("stats", *arguments).stdout.splitlines()
+        return next(line for line in shown if line.startswith("room taken")).rstrip()
+
+    assert room(*where).endswith("B of 50.0 kB and 40 entries")
+    assert room(*where, "--tenant", "acme").endswith("B of 7 entries")
+    assert room(*at).endswith("B")
 
 
 def test_stats_of_an_empty_namespace_say_zero(semcache, at) -> None:

@@ -14,17 +14,19 @@ from hypothesis import strategies as st
 
 from langchain_semcache.engine import flow
 from langchain_semcache.engine.commands import (
+    Announce,
     Answer,
     Command,
     Embed,
     Failure,
     Fetch,
     Flow,
+    Hold,
     Put,
     Remove,
     Search,
-    Trim,
     Verify,
+    Withdraw,
 )
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.errors import IndexUnavailable, VerifierUnavailable
@@ -327,12 +329,35 @@ def test_a_reply_that_is_no_json_is_refused():
 
 
 def test_the_store_is_held_to_its_size_or_swept():
-    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, max_entries=5))
-    _, commands = play(steps, VECTOR, None, 0)
-    assert commands[-1] == Trim(5, SCOPE.namespace)
+    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, room=5))
+    _, commands = play(steps, VECTOR, None, None, 0)
+    announced, put, hold = commands[-3:]
+    assert isinstance(put, Put)
+    assert (announced, hold) == (Announce(put.entry), Hold(put.entry))
     steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, sweep=True))
     _, commands = play(steps, VECTOR, None, 0)
     assert commands[-1] == Remove(Selection(expired_at=NOW))
+
+
+def test_what_is_too_large_is_not_written():
+    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, room=5))
+    result, commands = play(steps, VECTOR, "900 bytes, and 800 may be kept in all")
+    assert (result.stored, result.reason) == (False, Reason.TOO_LARGE)
+    assert isinstance(commands[-1], Announce)
+
+
+def test_nobody_waits_for_an_entry_that_was_not_written():
+    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, room=5))
+    result, commands = play(steps, VECTOR, None, INDEX_DOWN, None)
+    assert not result.stored
+    assert isinstance(commands[-1], Withdraw)
+
+
+def test_whose_room_was_not_made_is_asked_of_the_index():
+    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, room=5))
+    result, commands = play(steps, VECTOR, None, None, INDEX_DOWN, None)
+    assert result.stored
+    assert commands[-1] == Withdraw(result.entry_id)
 
 
 def test_an_administrative_removal_that_fails_is_an_error():
