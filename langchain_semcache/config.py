@@ -12,8 +12,6 @@ from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
@@ -25,41 +23,20 @@ from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.records import RESERVED
 from langchain_semcache.request import RequestSettings
 from langchain_semcache.request.canonical import nfc
-from langchain_semcache.ttl import checked_ttl
-
-
-def _not_bool(value: object) -> object:
-    if isinstance(value, bool | str):
-        raise ValueError(f"must be a number, not {value!r}")
-    return value
-
+from langchain_semcache.sections import (
+    ConfidenceEvictionSettings,
+    Lifetime,
+    Number,
+    Seconds,
+    Settings,
+)
 
 _USER = re.compile(r"//[^\s/@]*@")
 _USER_AT_LARGE = re.compile(r"[^\s/@:'\"]+:(?!//)[^\s@]+@")
 _ALMOST_URL = re.compile("https?:?/", re.IGNORECASE)
 
-Number = Annotated[float, BeforeValidator(_not_bool), Field(allow_inf_nan=False)]
-Seconds = Annotated[Number, Field(gt=0, le=600)]
-Lifetime = Annotated[timedelta | None, BeforeValidator(checked_ttl)]
 
-
-class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _exact_kinds(cls, settings: object) -> object:
-        """True is no number and "3" is none either; a setting that is nearly right is wrong."""
-        for name, value in settings.items() if isinstance(settings, dict) else ():
-            kind = cls.model_fields[name].annotation if name in cls.model_fields else None
-            if kind in (int, int | None) and type(value) not in (int, type(None)):
-                raise ValueError(f"{name} must be a whole number, not {value!r}")
-            if kind is bool and not isinstance(value, bool):
-                raise ValueError(f"{name} must be true or false, not {value!r}")
-        return settings
-
-
-class QdrantSettings(_Settings):
+class QdrantSettings(Settings):
     """How to talk to a Qdrant server or cluster; unused with a directory or ":memory:".
 
     Attributes:
@@ -80,7 +57,7 @@ class QdrantSettings(_Settings):
     write_consistency_factor: int | None = Field(None, ge=1)
 
 
-class ResponseSettings(_Settings):
+class ResponseSettings(Settings):
     """How answers are written down. What was written stays readable, whatever is set.
 
     Attributes:
@@ -93,7 +70,7 @@ class ResponseSettings(_Settings):
     dictionary_bytes: int = Field(112_640, ge=0, le=1_048_576)
 
 
-class KeySettings(_Settings):
+class KeySettings(Settings):
     """What counts as the same request.
 
     Attributes:
@@ -130,7 +107,7 @@ class KeySettings(_Settings):
         return query_from
 
 
-class StreamSettings(_Settings):
+class StreamSettings(Settings):
     """How streams are recorded, replayed and shared.
 
     Attributes:
@@ -154,7 +131,7 @@ class StreamSettings(_Settings):
         return "recorded" in (self.cuts, self.pace)
 
 
-class SemcacheConfig(_Settings):
+class SemcacheConfig(Settings):
     """Settings of one cache.
 
     Attributes:
@@ -213,7 +190,7 @@ class SemcacheConfig(_Settings):
     tenant_max_entries: int | None = Field(None, ge=1)
     tenant_max_bytes: int | None = Field(None, ge=1)
     eviction: Literal["heat", "cost", "tinylfu", "lfu", "lru"] = "heat"
-    model_prices: dict[str, Annotated[Number, Field(gt=0)]] = {}
+    model_prices: dict[str, Annotated[Number, Field(gt=0)]] = Field(default_factory=dict)
     graph_from: int = Field(20_000, ge=100)
     deadline_seconds: Seconds = 2.0
     breaker_failures: int = Field(3, ge=1)
@@ -223,6 +200,7 @@ class SemcacheConfig(_Settings):
     key: KeySettings = KeySettings()
     responses: ResponseSettings = ResponseSettings()
     streams: StreamSettings = StreamSettings()
+    confidence_eviction: ConfidenceEvictionSettings = ConfidenceEvictionSettings()
 
     @field_validator("location")
     @classmethod

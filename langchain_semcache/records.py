@@ -91,6 +91,15 @@ class Removal(StrEnum):
     UNSURE = "unsure"
 
 
+class Fate(StrEnum):
+    """What became of a stored answer after its model was asked about it. Names are only added."""
+
+    KEPT = "kept"
+    SHORTENED = "shortened"
+    REMOVED = "removed"
+    GONE = "gone"
+
+
 class PartKind(StrEnum):
     TEXT = "text"
     MEDIA = "media"

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TypeAlias, TypeVar
 
 from langchain_semcache.assembly import Core
-from langchain_semcache.client.stats import Stats
+from langchain_semcache.client.stats import Stats, ending
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.engine import asking, compaction, feedback, flow, packing, past
 from langchain_semcache.engine.commands import Failure, Flow
@@ -89,7 +89,10 @@ class Client:
         conditions: Conditions | None = None,
         *,
         explain: bool = False,
+        bypassed: bool = False,
     ) -> Flow[Decision]:
+        if bypassed:
+            return _decided(Decision(hit=False, reason=Reason.BYPASSED))
         resolved = self._resolve(request, stages)
         policy = self._core.policy if conditions is None else self._core.policy.under(conditions)
         if self._accounts is not None and not explain:
@@ -106,7 +109,11 @@ class Client:
         response: Response | Callable[[], Response],
         terms: flow.Terms,
         stages: dict[str, float],
+        *,
+        bypassed: bool,
     ) -> Flow[StoreResult]:
+        if bypassed:
+            return _decided(StoreResult(stored=False, reason=Reason.BYPASSED))
         resolved = self._resolve(request, stages)
         if resolved.cacheable is not None:
             return _decided(StoreResult(stored=False, reason=resolved.cacheable))
@@ -356,13 +363,10 @@ class Client:
             misses=sum(lookups.values()) - hits,
             lookups_by_reason=lookups,
             stores_by_reason=stores,
-            failures={
-                name.removesuffix("_failures"): count
-                for name, count in other.items()
-                if name.endswith("_failures")
-            },
+            failures=ending(other, "_failures"),
             index=index.describe() if isinstance(index, SupportsDescribe) else {},
             evicted=other.get("evicted", 0),
+            evaluated=ending(other, "_evaluated"),
             encoder=self._core.workplace.encoder.identity,
             verifier=verifier.identity if verifier is not None else "",
             budget=self._accounts.summary(self.config.namespace) if self._accounts else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from langchain_semcache.threshold import Summary
 
@@ -14,9 +14,9 @@ class Stats:
 
     `verifier` is the identity of who gives the second opinion, "" without one. `budget` is where
     the error budget stands; None when none is set. `evicted` counts the live entries that had to
-    make room. `raw_response_bytes` is what the answers of the namespace are,
-    `stored_response_bytes` what they take with all that they share; None where nobody asked for
-    them.
+    make room, `evaluated` the answers whose models were asked about them, by what became of them.
+    `raw_response_bytes` is what the answers of the namespace are, `stored_response_bytes` what they
+    take with all that they share; None where nobody asked for them.
     """
 
     entries: int
@@ -32,8 +32,16 @@ class Stats:
     raw_response_bytes: int | None = None
     stored_response_bytes: int | None = None
     evicted: int = 0
+    evaluated: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def hit_rate(self) -> float:
         """Hits over lookups, 0.0 before the first lookup."""
         return self.hits / total if (total := self.hits + self.misses) else 0.0
+
+
+def ending(counts: Mapping[str, int], suffix: str) -> dict[str, int]:
+    """Those of the counts whose names end so, by what comes before."""
+    return {
+        name.removesuffix(suffix): count for name, count in counts.items() if name.endswith(suffix)
+    }

@@ -18,6 +18,7 @@ from langchain_semcache.engine.commands import Admit, Failure, Flow, Rewrite
 from langchain_semcache.engine.packing import Fresh, opened, write
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.errors import IndexUnavailable
+from langchain_semcache.eviction import Assessment
 from langchain_semcache.guards import kind
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import (
@@ -145,6 +146,13 @@ def store(
         return StoreResult(stored=False, reason=refusal[0], detail=refusal[1])
     if terms.ttl is not None and not terms.ttl:
         return StoreResult(stored=False, reason=Reason.TTL_ZERO, detail="a lifetime of zero")
+    assessment = Assessment()
+    if policy.evaluations is not None:
+        assessment = policy.evaluations.assess(query, response)
+        terms = replace(terms, ttl=policy.evaluations.lifetime(terms.ttl, assessment))
+        if terms.ttl is not None and not terms.ttl:
+            detail = assessment.in_words()
+            return StoreResult(stored=False, reason=Reason.UNSURE_REPLY, detail=detail)
     if policy.budgeted:
         yield from _compared(entry_id(scope, query), response, policy)
     try:
@@ -184,8 +192,12 @@ def store(
         expires_at=expires_at(terms.ttl, now=now),
         tags=terms.tags,
         sources=terms.sources,
+        assessment=assessment.to_json(),
     )
-    return (yield from _put(entry, vector, written.afterwards, terms))
+    result = yield from _put(entry, vector, written.afterwards, terms)
+    if policy.evaluations is not None and result.stored:
+        policy.evaluations.stored(entry, query, response.text)
+    return replace(result, detail=result.detail or assessment.in_words())
 
 
 def _put(

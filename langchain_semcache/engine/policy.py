@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Protocol, Self
 
 from langchain_semcache.engine.dictionaries import Dictionaries
+from langchain_semcache.engine.evaluating import Evaluations
 from langchain_semcache.engine.shelf import Shelf
 from langchain_semcache.guards import Refusal
 from langchain_semcache.records import Conditions, Entry, Query, Reason
@@ -55,6 +56,7 @@ class Policy:
         rewrites: Whether the index can change how a stored answer is written.
         shelf: The parts that are at hand.
         dictionaries: Those to write with; None writes without.
+        evaluations: Who says how sure an answer is; None keeps all alike.
     """
 
     similarity_threshold: float
@@ -72,6 +74,7 @@ class Policy:
     rewrites: bool = False
     shelf: Shelf = field(default_factory=Shelf)
     dictionaries: Dictionaries | None = None
+    evaluations: Evaluations | None = None
 
     def under(self, conditions: Conditions) -> Self:
         """The policy for one caller, who can ask for more than the settings and not for less."""

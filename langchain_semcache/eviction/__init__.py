@@ -17,6 +17,7 @@ from langchain_semcache.eviction._confidence import (
     level_of,
 )
 from langchain_semcache.eviction._entropy import (
+    LARGEST_VOCABULARY,
     Bounds,
     entropy,
     entropy_bounds,
@@ -25,6 +26,7 @@ from langchain_semcache.eviction._entropy import (
 )
 from langchain_semcache.eviction._frequency import LFU, TinyLFU
 from langchain_semcache.eviction._heat import Heat
+from langchain_semcache.eviction._lifetimes import Sureness
 from langchain_semcache.eviction._logprobs import Token, read_tokens
 from langchain_semcache.eviction._policy import LRU, Policy
 from langchain_semcache.eviction._sampling import falls_in
@@ -33,6 +35,7 @@ from langchain_semcache.eviction._sketch import Sketch
 
 __all__ = [
     "HIGHEST_SCORE",
+    "LARGEST_VOCABULARY",
     "LFU",
     "LRU",
     "OVERHEAD_BYTES",
@@ -50,6 +53,7 @@ __all__ = [
     "Score",
     "Signals",
     "Sketch",
+    "Sureness",
     "Thresholds",
     "TinyLFU",
     "Token",

@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from typing import Self
 
 from langchain_semcache.eviction._confidence import (
     HIGHEST_SCORE,
-    Ruling,
     Score,
-    Thresholds,
     Unscored,
-    decide,
-    level_of,
 )
 from langchain_semcache.eviction._entropy import (
     LARGEST_VOCABULARY,
@@ -60,7 +56,7 @@ class Assessment:
     Attributes:
         signals: What its tokens tell.
         score: What its model said of it.
-        factor: What its lifetime was multiplied by, in (0, 1].
+        factor: What its lifetime is multiplied by, in [0, 1]; at 0 it is not kept.
     """
 
     signals: Signals = Signals()
@@ -72,14 +68,10 @@ class Assessment:
         """The factor with its name, for whoever tells how a lifetime came about."""
         return ("confidence", self.factor)
 
-    def ruling(self, lines: Thresholds) -> Ruling:
-        """What becomes of the answer."""
-        level = level_of(self.signals.entropy, self.signals.difference, lines)
-        return decide(level, self.score, lines)
-
-    def scored(self, score: Score) -> Self:
-        """The same answer, after its model was asked."""
-        return replace(self, score=score)
+    @property
+    def kept(self) -> bool:
+        """Whether the answer may stay at all."""
+        return self.factor > 0
 
     def in_words(self) -> str:
         """One line of what is known, without any text of the answer."""
@@ -92,7 +84,7 @@ class Assessment:
             parts.append(f"scored {self.score} of {HIGHEST_SCORE}")
         elif self.score is Unscored.UNREADABLE:
             parts.append("no score in the reply")
-        if self.factor != 1:
+        if self.kept and self.factor != 1:
             parts.append(f"lifetime x {self.factor:g}")
         return ", ".join(parts)
 

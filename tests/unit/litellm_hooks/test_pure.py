@@ -227,9 +227,11 @@ def test_a_record_that_is_no_reply_is_not_handed_to_litellm(body):
     [
         (
             {"similarty_threshold": 0.9},
-            "similarty_threshold is not a setting; the settings are mode",
+            "similarty_threshold is not a setting; the settings are evaluator, mode",
         ),
         ({"share": "world"}, "share must be one of everyone, organization, team, key, end_user"),
+        ({"evaluator": 4}, "evaluator must be the name of a model, not int"),
+        ({"evaluator": "gpt-4o-mini", "confidence_eviction": {"shre": 1}}, "confidence_eviction"),
         ({"mode": "maybe"}, "mode must be one of default_on, default_off"),
         ({"max_error_rate": 2}, "max_error_rate"),
         ("./cache", "must be a mapping of settings"),
