@@ -7,6 +7,7 @@ import contextvars
 import math
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -21,14 +22,16 @@ from langchain_semcache import (
 )
 from langchain_semcache.clock import ManualClock
 from langchain_semcache.engine import evaluating
+from langchain_semcache.engine.commands import Amend, Failure
+from langchain_semcache.errors import IndexUnavailable
 from langchain_semcache.events import AnswerEvaluated, BackendFailed, EntriesRemoved, StoreSkipped
-from langchain_semcache.eviction import Assessment, Unscored
+from langchain_semcache.eviction import Assessment, Bounds, Signals, Sureness, Unscored
 from langchain_semcache.index.memory import MemoryIndex
-from langchain_semcache.records import Fate, Removal
+from langchain_semcache.records import Entry, Fate, Removal
 from langchain_semcache.testing.fakes import ScriptedEncoder
 
 QUESTION = "What is the capital of France?"
-HOUR = 3600.0
+HOUR, NOW = 3600.0, 1_000.0
 DIMENSION = 256
 SECONDS = 30.0
 """Long enough for any machine: a test that waits so long fails."""
@@ -526,3 +529,91 @@ def test_the_settings_are_the_rules():
         2.1,
         0.3,
     )
+
+
+def play(steps, *answers):
+    """The flow's result and the commands it gave, when it is answered like this."""
+    commands = [next(steps)]
+    try:
+        for answer in answers:
+            commands.append(steps.send(answer))
+    except StopIteration as done:
+        return done.value, commands
+    raise AssertionError(f"the flow wants more after {commands[-1]}")
+
+
+def applied(score, *answers, amends=True):
+    rules = Sureness()
+    return play(evaluating.apply("e", NOW, score, rules, amends=amends), *answers)
+
+
+DOUBTED = Assessment(signals=Signals(Bounds(2.5, 2.5)), factor=0.5)
+
+
+def an_entry(**fields):
+    base = Entry(
+        id="e",
+        scope="s",
+        partition="p",
+        fingerprint="f",
+        namespace="n",
+        tenant="t",
+        model="m",
+        question=QUESTION,
+        payload=b"answer",
+        created_at=NOW,
+        expires_at=NOW + 50,
+        assessment=DOUBTED.to_json(),
+    )
+    return replace(base, **fields)
+
+
+def test_what_was_rewritten_meanwhile_is_read_again_and_then_amended():
+    """It leans on another part by now, and is the same answer."""
+    rewritten = an_entry(payload=b"written otherwise")
+    fate, commands = applied(3, an_entry(), 0, rewritten, 1)
+    assert fate is Fate.SHORTENED
+    first, second = (command.entry for command in commands if isinstance(command, Amend))
+    assert (first.payload, second.payload) == (b"answer", b"written otherwise")
+    assert (second.expires_at, second.created_at) == (NOW + 25, NOW)
+    assert Assessment.from_json(second.assessment) == replace(DOUBTED, score=3, factor=0.25)
+
+
+def test_whoever_is_rewritten_all_the_time_is_left_alone_in_the_end():
+    fate, commands = applied(3, *[an_entry(), 0] * 3)
+    assert fate is Fate.GONE
+    assert len(commands) == 6
+
+
+DOWN = Failure(Reason.INDEX_UNAVAILABLE, IndexUnavailable("down"))
+
+
+@pytest.mark.parametrize(
+    ("score", "answers"),
+    [
+        (3, [None]),
+        (3, [an_entry(created_at=NOW + 1)]),
+        (3, [DOWN]),
+        (0, [DOWN]),
+        (0, [an_entry(), 0]),
+        (0, [an_entry(), DOWN]),
+        (3, [an_entry(), DOWN] * 3),
+    ],
+)
+def test_where_nothing_could_be_done_nothing_is_claimed(score, answers):
+    assert applied(score, *answers)[0] is Fate.GONE
+
+
+def test_only_an_answer_of_that_age_is_removed():
+    fate, commands = applied(Unscored.UNREADABLE, an_entry(), 1)
+    assert fate is Fate.REMOVED
+    meant = commands[-1].selection
+    assert meant.ids == ("e",)
+    assert NOW < meant.created_before <= NOW + 0.01
+
+
+def test_an_entry_whose_assessment_cannot_be_read_is_assessed_anew():
+    fate, commands = applied(3, an_entry(assessment="from elsewhere", expires_at=None), 1)
+    assert fate is Fate.SHORTENED
+    week = timedelta(days=7).total_seconds()
+    assert commands[-1].entry.expires_at == NOW + week / 2
