@@ -90,8 +90,13 @@ class Assessment:
 
     def to_json(self) -> str:
         """As it is stored; the empty text when nothing is known."""
+        told = self.as_json()
+        return "" if told is None else json.dumps(told, separators=(",", ":"))
+
+    def as_json(self) -> dict[str, JSON] | None:
+        """The same as data; None when nothing is known."""
         if self == type(self)():
-            return ""
+            return None
         told: dict[str, JSON] = {"v": _VERSION, "factor": self.factor}
         if self.signals.entropy is not None:
             told["entropy"] = [*astuple(self.signals.entropy)]
@@ -99,7 +104,7 @@ class Assessment:
             told["difference"] = [*astuple(self.signals.difference)]
         if self.score is not Unscored.NOT_ASKED:
             told["score"] = self.score if isinstance(self.score, int) else None
-        return json.dumps(told, separators=(",", ":"))
+        return told
 
     @classmethod
     def from_json(cls, text: str) -> Self:
