@@ -355,7 +355,7 @@ class Client:
     def _stats(self, entries: int, sizes: Sizes | None) -> Stats:
         lookups, stores, other = self._core.counters.snapshot()
         index = self._core.workplace.index
-        verifier = self._core.workplace.verifier
+        verifier, evaluations = self._core.workplace.verifier, self._core.policy.evaluations
         hits = other.get("hits", 0)
         return Stats(
             entries=entries,
@@ -366,6 +366,7 @@ class Client:
             failures=ending(other, "_failures"),
             index=index.describe() if isinstance(index, SupportsDescribe) else {},
             evicted=other.get("evicted", 0),
+            evaluator=evaluations.evaluator if evaluations is not None else "",
             evaluated=ending(other, "_evaluated"),
             encoder=self._core.workplace.encoder.identity,
             verifier=verifier.identity if verifier is not None else "",

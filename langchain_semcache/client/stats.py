@@ -12,9 +12,10 @@ from langchain_semcache.threshold import Summary
 class Stats:
     """Numbers of one cache: of the whole store, and of this process since it opened.
 
-    `verifier` is the identity of who gives the second opinion, "" without one. `budget` is where
-    the error budget stands; None when none is set. `evicted` counts the live entries that had to
-    make room, `evaluated` the answers whose models were asked about them, by what became of them.
+    `verifier` is the identity of who gives the second opinion, `evaluator` that of who rates
+    answers, "" without one. `budget` is where the error budget stands; None when none is set.
+    `evicted` counts the live entries that had to make room, `evaluated` the answers that were
+    rated, by what became of them.
     `raw_response_bytes` is what the answers of the namespace are, `stored_response_bytes` what they
     take with all that they share; None where nobody asked for them.
     """
@@ -32,6 +33,7 @@ class Stats:
     raw_response_bytes: int | None = None
     stored_response_bytes: int | None = None
     evicted: int = 0
+    evaluator: str = ""
     evaluated: Mapping[str, int] = field(default_factory=dict)
 
     @property

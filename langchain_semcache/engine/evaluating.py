@@ -111,6 +111,11 @@ class Evaluations:
         self.dropped = 0
         """Answers that were due to be asked about and found the queue full, or the model paused."""
 
+    @property
+    def evaluator(self) -> str:
+        """The identity of who is asked; the empty text for nobody."""
+        return "" if self._evaluator is None else self._evaluator.identity
+
     def assess(self, query: Query, response: Response) -> Assessment:
         """What is known of an answer that is to be stored; at once, without asking anybody."""
         found = signals(response.logprobs, self._rules.vocabulary)

@@ -118,7 +118,7 @@ class Assessment:
                 score=_score(told["score"]) if "score" in told else Unscored.NOT_ASKED,
                 factor=_factor(told["factor"]),
             )
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             return cls()
 
 

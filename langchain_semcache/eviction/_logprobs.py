@@ -17,6 +17,9 @@ from langchain_semcache.records import JSON
 _ROUNDED = 1e-3
 """A log probability above zero is none; one that was rounded may be above it by so much."""
 
+_NOTHING = -1000.0
+"""A log probability so low that the probability is 0 as a float."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -89,8 +92,9 @@ def _token(logprob: JSON, tops: Sequence[JSON], *, apart: bool) -> Token:
 def _probability(logprob: JSON) -> float | None:
     if isinstance(logprob, bool) or not isinstance(logprob, int | float):
         return None
-    # Written so that NaN fails. OpenAI says -9999 for "very unlikely": that is 0.
-    return math.exp(min(0.0, logprob)) if logprob <= _ROUNDED else None
+    # Written so that NaN fails. OpenAI says -9999 for "very unlikely": that is 0, as is what no
+    # float can hold.
+    return math.exp(max(_NOTHING, min(0.0, logprob))) if logprob <= _ROUNDED else None
 
 
 def _name(item: Mapping[str, JSON]) -> str | None:

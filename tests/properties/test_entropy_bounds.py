@@ -14,6 +14,7 @@ from langchain_semcache.eviction import (
     entropy,
     entropy_bounds,
     mean,
+    signals,
     top_difference,
 )
 
@@ -104,6 +105,25 @@ def test_the_difference_of_the_top_lies_between_even_and_sure(wholes, k):
     found = top_difference(tokens)
     most = max(len(token.top) for token in tokens)
     assert 0 <= found.lower <= found.upper <= math.log(most) + SLACK
+
+
+values = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
+names = st.sampled_from(
+    ["content", "token", "logprob", "top_logprobs", "bytes", "tokens", "token_logprobs"]
+)
+anything = st.recursive(
+    values | st.sampled_from([10**400, -(10**400)]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(st.lists(anything, max_size=3))
+def test_whatever_a_provider_says_something_is_made_of_it(told):
+    """A reply that is to be stored never fails over what stands beside it."""
+    found = signals(told)
+    if found.entropy is not None:
+        assert 0 <= found.entropy.lower <= found.entropy.upper
 
 
 bounds = st.tuples(st.floats(0, 12), st.floats(0, 12)).map(lambda pair: Bounds(*sorted(pair)))

@@ -225,7 +225,8 @@ def test_a_severe_answer_that_its_model_thinks_little_of_is_removed(place):
     (event,) = one.sink.of(AnswerEvaluated)
     assert (event.score, event.fate) == (1, Fate.REMOVED)
     assert one.sink.of(EntriesRemoved) == [EntriesRemoved(1, Removal.UNSURE)]
-    assert one.cache.stats().evaluated == {"removed": 1}
+    stats = one.cache.stats()
+    assert (stats.evaluator, stats.evaluated) == ("model", {"removed": 1})
 
 
 def test_the_same_answer_is_not_let_in_again_and_not_asked_about_again(place):

@@ -131,6 +131,7 @@ def test_the_stored_form_is_the_documented_one():
         '{"v":1,"factor":2}',
         '{"v":1,"factor":NaN}',
         '{"v":1,"factor":true}',
+        '{"v":1,"factor":1,"entropy":[0,1' + "0" * 400 + "]}",
         '{"v":1,"factor":1,"score":6}',
         '{"v":1,"factor":1,"score":"4"}',
         '{"v":1,"factor":1,"score":true}',
