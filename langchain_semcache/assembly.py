@@ -16,11 +16,13 @@ from langchain_semcache.engine.breaker import CircuitBreaker
 from langchain_semcache.engine.capacity import Capacity
 from langchain_semcache.engine.changes import SourceChanges
 from langchain_semcache.engine.dictionaries import Dictionaries
+from langchain_semcache.engine.evaluating import Evaluations
 from langchain_semcache.engine.gate import Gate, ThrottledWarning
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.engine.refining import refine
 from langchain_semcache.engine.shelf import Shelf
+from langchain_semcache.engine.sync_driver import SyncDriver
 from langchain_semcache.engine.workplace import RECENT_VECTORS, Workplace
 from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.events import EventSink
@@ -31,6 +33,8 @@ from langchain_semcache.ports import (
     BlockingPort,
     Encoder,
     EntryIndex,
+    Evaluator,
+    SupportsAmend,
     SupportsClose,
     SupportsRewrite,
     SupportsThreshold,
@@ -94,12 +98,14 @@ def build(
     encoder: Encoder | str | None = None,
     verifier: Verifier | str | None = None,
     index: EntryIndex | None = None,
+    evaluator: Evaluator | None = None,
     clock: Clock | None = None,
     sinks: Sequence[EventSink] = (),
 ) -> Core:
     """Open everything the configuration names.
 
-    An encoder, verifier or index that is passed in is used as it is and never closed by the cache.
+    An encoder, verifier, evaluator or index that is passed in is used as it is and never closed by
+    the cache.
 
     Raises:
         ConfigurationError: Something is missing, locked, unwritable, unreachable or does not fit;
@@ -134,27 +140,31 @@ def build(
         dictionaries = _dictionaries(config, index=index, shelf=shelf, clock=clock)
         if dictionaries is not None:
             opened.callback(dictionaries.close)
+        workplace = Workplace(
+            index=index,
+            encoder=queued,
+            index_gate=_gate("index", Reason.INDEX_UNAVAILABLE, config, clock, sink),
+            encoder_gate=_gate("encoder", Reason.ENCODER_UNAVAILABLE, config, clock, sink),
+            verifier=verifier,
+            verifier_gate=_gate("verifier", Reason.VERIFIER_UNAVAILABLE, config, clock, sink),
+            verifier_may_block=_may_block(verifier, unsaid=True),
+            accounts=accounts,
+            capacity=_capacity(
+                config, index=index, dimension=encoder.dimension, clock=clock, sink=sink
+            ),
+            clock=clock,
+            pool=pool,
+            recent=Recent(RECENT_VECTORS),
+            index_may_block=_may_block(index, unsaid=False),
+            deadline_seconds=config.deadline_seconds,
+            strict=config.strict,
+        )
+        evaluations = _evaluations(config, evaluator, at=workplace, sink=sink)
+        if evaluations is not None:
+            opened.callback(evaluations.close)
         return Core(
             config=config,
-            workplace=Workplace(
-                index=index,
-                encoder=queued,
-                index_gate=_gate("index", Reason.INDEX_UNAVAILABLE, config, clock, sink),
-                encoder_gate=_gate("encoder", Reason.ENCODER_UNAVAILABLE, config, clock, sink),
-                verifier=verifier,
-                verifier_gate=_gate("verifier", Reason.VERIFIER_UNAVAILABLE, config, clock, sink),
-                verifier_may_block=_may_block(verifier, unsaid=True),
-                accounts=accounts,
-                capacity=_capacity(
-                    config, index=index, dimension=encoder.dimension, clock=clock, sink=sink
-                ),
-                clock=clock,
-                pool=pool,
-                recent=Recent(RECENT_VECTORS),
-                index_may_block=_may_block(index, unsaid=False),
-                deadline_seconds=config.deadline_seconds,
-                strict=config.strict,
-            ),
+            workplace=workplace,
             policy=Policy(
                 similarity_threshold=_threshold(config, encoder, calibration),
                 neighbours=config.neighbours,
@@ -172,6 +182,7 @@ def build(
                 dictionaries=dictionaries,
                 lives=lives,
                 freshness=freshness,
+                evaluations=evaluations,
             ),
             settings=settings,
             counters=counters,
@@ -318,6 +329,31 @@ def _capacity(
     )
 
 
+def _evaluations(
+    config: SemcacheConfig, evaluator: Evaluator | None, *, at: Workplace, sink: FanOut
+) -> Evaluations | None:
+    """Who says how sure an answer is, when that is asked for.
+
+    Raises:
+        ConfigurationError: There is an evaluator, and nobody is to be asked.
+    """
+    if not config.confidence_eviction.enabled:
+        if evaluator is not None:
+            raise ConfigurationError(
+                "an evaluator is given, and confidence_eviction.enabled is false: set it to true"
+            )
+        return None
+    gate = _gate("evaluator", Reason.EVALUATOR_UNAVAILABLE, config, at.clock, sink)
+    return Evaluations(
+        config.confidence_eviction.rules,
+        evaluator,
+        gate=gate,
+        driver=SyncDriver(at),
+        sink=sink,
+        amends=isinstance(at.index, SupportsAmend),
+    )
+
+
 def _settings(config: SemcacheConfig) -> RequestSettings:
     key = config.key
     return RequestSettings(
@@ -344,4 +380,5 @@ def _gate(port: str, reason: Reason, config: SemcacheConfig, clock: Clock, sink:
         failures=config.breaker_failures,
         cooldown_seconds=config.breaker_cooldown_seconds,
     )
-    return Gate(port, reason, breaker, clock, sink)
+    meanwhile = "answers stay as they are" if port == "evaluator" else "requests go to the model"
+    return Gate(port, reason, breaker, clock, sink, meanwhile=meanwhile)

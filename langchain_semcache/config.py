@@ -23,7 +23,14 @@ from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.records import RESERVED
 from langchain_semcache.request import RequestSettings
 from langchain_semcache.request.canonical import nfc
-from langchain_semcache.settings import FreshnessSettings, Lifetime, Number, Seconds, Settings
+from langchain_semcache.settings import (
+    ConfidenceEvictionSettings,
+    FreshnessSettings,
+    Lifetime,
+    Number,
+    Seconds,
+    Settings,
+)
 
 _USER = re.compile(r"//[^\s/@]*@")
 _USER_AT_LARGE = re.compile(r"[^\s/@:'\"]+:(?!//)[^\s@]+@")
@@ -196,6 +203,7 @@ class SemcacheConfig(Settings):
     responses: ResponseSettings = ResponseSettings()
     streams: StreamSettings = StreamSettings()
     freshness: FreshnessSettings = FreshnessSettings()
+    confidence_eviction: ConfidenceEvictionSettings = ConfidenceEvictionSettings()
 
     @field_validator("location")
     @classmethod

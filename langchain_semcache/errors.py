@@ -76,6 +76,10 @@ class VerifierUnavailable(BackendError):
     """The verifier did not answer; the candidate counts as refused."""
 
 
+class EvaluatorUnavailable(BackendError):
+    """The model that is asked about an answer did not reply; the answer stays as it is."""
+
+
 class CorruptEntry(SemcacheError):
     """A stored record cannot be read; it is treated as absent."""
 

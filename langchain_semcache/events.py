@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from langchain_semcache.records import Decision, Reason, Removal, StoreResult
+from langchain_semcache.records import Decision, Fate, Reason, Removal, StoreResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,24 @@ class EntriesEvicted:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerEvaluated:
+    """A model was asked about its own answer.
+
+    `score` is from 0 to 5, None where the reply was no such number. The answer is `gone` where it
+    was replaced or removed before the reply came, or the index did not answer.
+    """
+
+    entry_id: str
+    score: int | None
+    fate: Fate
+
+
+@dataclass(frozen=True, slots=True)
 class BackendFailed:
-    """`port` is "encoder", "index", "verifier" or an adapter's name; `error` is a class."""
+    """`port` is "encoder", "index", "verifier", "evaluator" or an adapter's name.
+
+    `error` is the name of a class.
+    """
 
     port: str
     error: str
@@ -88,6 +104,7 @@ Event: TypeAlias = (
     | StoreSkipped
     | EntriesRemoved
     | EntriesEvicted
+    | AnswerEvaluated
     | BackendFailed
     | BreakerOpened
     | BreakerClosed

@@ -113,6 +113,25 @@ class Verifier(Protocol):
         ...
 
 
+class Evaluator(Protocol):
+    """What a model says of its own answer. Asked on a thread of its own, and not for every one."""
+
+    @property
+    def identity(self) -> str:
+        """Model and prompt: equal identities give comparable scores."""
+        ...
+
+    def score(self, conversation: Sequence[tuple[str, str]], answer: str) -> int | None:
+        """How right the answer is, from 0 (wrong) to 5; None where the reply is no such number.
+
+        `conversation` is (role, text), the question last.
+
+        Raises:
+            EvaluatorUnavailable: There was no reply.
+        """
+        ...
+
+
 class EntryIndex(Protocol):
     """Keeps entries and finds them again. Safe to call from several threads.
 
@@ -170,6 +189,23 @@ class SupportsRewrite(Protocol):
 
         An entry that is gone, or that holds another payload by now, is left as it is. Nothing else
         about the entry changes: neither its times nor its vector.
+        """
+        ...
+
+
+@runtime_checkable
+class SupportsAmend(Protocol):
+    """An index that can change when an answer ends, unless somebody else replaced it first."""
+
+    def amend(self, entry: Entry) -> bool:
+        """Give a stored entry the `expires_at` and `assessment` of this one; whether that was done.
+
+        An entry that is gone, or that has another payload or another `created_at` than this one,
+        is left as it is: it is another answer, or is written in another way by now. Nothing else
+        about the entry changes, and its vector stays.
+
+        Raises:
+            ValueError: As `EntryIndex.put`.
         """
         ...
 

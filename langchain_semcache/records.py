@@ -8,6 +8,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TypeAlias
 
+from langchain_semcache.life import Life
+
 JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON]"
 """Anything that JSON can hold."""
 
@@ -66,6 +68,7 @@ class Reason(StrEnum):
     INDEX_UNAVAILABLE = "index_unavailable"
     ENCODER_UNAVAILABLE = "encoder_unavailable"
     VERIFIER_UNAVAILABLE = "verifier_unavailable"
+    EVALUATOR_UNAVAILABLE = "evaluator_unavailable"
     DEADLINE = "deadline"
     CORRUPT_ENTRY = "corrupt_entry"
     # Why a reply was not stored.
@@ -79,6 +82,7 @@ class Reason(StrEnum):
     TTL_ZERO = "ttl_zero"
     SOURCE_CHANGED = "source_changed"
     TOO_LARGE = "too_large"
+    UNSURE_REPLY = "unsure_reply"
 
 
 class Removal(StrEnum):
@@ -87,6 +91,16 @@ class Removal(StrEnum):
     INVALIDATED = "invalidated"
     SOURCE_CHANGED = "source_changed"
     CLEARED = "cleared"
+    UNSURE = "unsure"
+
+
+class Fate(StrEnum):
+    """What became of a stored answer after its model was asked about it. Names are only added."""
+
+    KEPT = "kept"
+    SHORTENED = "shortened"
+    REMOVED = "removed"
+    GONE = "gone"
 
 
 class PartKind(StrEnum):
@@ -217,7 +231,9 @@ class Response:
     """A model's answer.
 
     `body` is JSON in the format named by `kind` ("text": the answer itself); adapters choose
-    their own kinds and get back exactly what they stored.
+    their own kinds and get back exactly what they stored. `logprobs` is what the provider says of
+    the probabilities of its tokens, for each choice, as it says it (see `eviction.read_tokens`):
+    it is looked at when the answer is stored, and is not kept, nor part of what the answer is.
     """
 
     body: JSON
@@ -226,11 +242,15 @@ class Response:
     finish_reasons: tuple[str | None, ...] = ("stop",)
     refused: bool = False
     has_tool_calls: bool = False
+    logprobs: tuple[JSON, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
-    def from_text(cls, text: str, *, finish_reason: str | None = "stop") -> Response:
-        """A plain text answer."""
-        return cls(body=text, text=text, finish_reasons=(finish_reason,))
+    def from_text(
+        cls, text: str, *, finish_reason: str | None = "stop", logprobs: JSON = None
+    ) -> Response:
+        """A plain text answer; `logprobs` as OpenAI gives those of one choice."""
+        told = () if logprobs is None else (logprobs,)
+        return cls(body=text, text=text, finish_reasons=(finish_reason,), logprobs=told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +262,8 @@ class Entry:
     what the question needs of its chat, as `context.Context` writes it; empty where nothing had
     been said before. `life` is empty where `expires_at` is all there is to its lifetime; "rules"
     and "class:NAME" leave it to the rules, and `expires_at` is the longest they could give it.
+    `assessment` is how sure the answer is, as `eviction.Assessment` writes it; empty where nothing
+    is known of that.
     """
 
     id: str
@@ -259,38 +281,7 @@ class Entry:
     sources: tuple[tuple[str, str], ...] = ()
     context: str = ""
     life: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One adjustment of a lifetime: its name, its factor, and the seconds that it left."""
-
-    name: str
-    factor: float
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Life:
-    """How long an entry lives by the rules, and how that came about.
-
-    Attributes:
-        ttl_class: The class it was taken for.
-        because: Why that class.
-        first: Lifetime of the class, in seconds.
-        steps: The adjustments that changed anything, in order.
-        seconds: What came of it; infinite for ever.
-    """
-
-    ttl_class: str
-    because: str
-    first: float
-    steps: tuple[Step, ...] = ()
-    seconds: float
-
-    def __str__(self) -> str:
-        trace = "".join(f" × {step.name} {step.factor:.3g}" for step in self.steps)
-        return f"{self.ttl_class} ({self.because}): {self.first:g} s{trace} = {self.seconds:.4g} s"
+    assessment: str = ""
 
 
 @dataclass(frozen=True, slots=True)

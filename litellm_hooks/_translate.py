@@ -316,6 +316,7 @@ def _chat_reply(body: dict[str, JSON]) -> Response:
         has_tool_calls=any(
             bool(message.get("tool_calls") or message.get("function_call")) for message in messages
         ),
+        logprobs=_told(choices),
     )
 
 
@@ -340,7 +341,13 @@ def _responses_reply(body: dict[str, JSON]) -> Response:
         finish_reasons=(_FINISHED if status == "completed" else str(status),),
         refused=any(part.get("type") == "refusal" for part in parts),
         has_tool_calls=any(str(item.get("type", "")).endswith("_call") for item in items),
+        logprobs=([token for told in _told(parts) for token in _several(told)],),
     )
+
+
+def _told(places: Sequence[JSON]) -> tuple[JSON, ...]:
+    """What is said of the probabilities of tokens, of those that have it."""
+    return tuple(one["logprobs"] for one in places if isinstance(one, dict) and one.get("logprobs"))
 
 
 def _several(content: JSON) -> list[JSON]:

@@ -12,6 +12,7 @@ from langchain_semcache.clock import SystemClock
 from langchain_semcache.config import without_password
 from langchain_semcache.errors import ConfigurationError, MissingExtra, StoreLocked
 from litellm_hooks._controls import readable
+from litellm_hooks._evaluation import evaluator_of
 from litellm_hooks._identity import FACTS, METADATA, note, tenant_of
 from litellm_hooks.backend import SemcacheBackend
 from litellm_hooks.callback import Data, SemcacheCallback
@@ -85,7 +86,8 @@ class ProxyHandler(SemcacheCallback):
     def _own(self) -> None:
         """Open the cache, unless another process owns its directory."""
         try:
-            opened = Semcache.open(self.settings.cache)
+            evaluator = evaluator_of(self.settings.evaluator)
+            opened = Semcache.open(self.settings.cache, evaluator=evaluator)
         except StoreLocked as error:
             self.trouble = str(error)
             self._again = self._clock.monotonic() + TRY_AGAIN_SECONDS

@@ -12,7 +12,9 @@ from langchain_semcache.client import Semcache
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.errors import ConfigurationError, MissingExtra
 from langchain_semcache.events import EventSink
+from langchain_semcache.ports import Evaluator
 from litellm_hooks._begin import see, unsee
+from litellm_hooks._evaluation import evaluator_of
 from litellm_hooks._streams import unwatch
 from litellm_hooks.backend import SemcacheBackend
 from litellm_hooks.callback import SemcacheCallback
@@ -48,6 +50,7 @@ def install(
     cache: str | Path | SemcacheConfig | Semcache | None = None,
     *,
     mode: str = Mode.DEFAULT_ON,
+    evaluator: Evaluator | str | None = None,
     sinks: Sequence[EventSink] = (),
     **overrides: object,
 ) -> SemcacheBackend:
@@ -64,6 +67,8 @@ def install(
     Args:
         cache: A directory, ":memory:", a Qdrant URL, a configuration, or an open `Semcache`.
         mode: "default_on", or "default_off": only calls with `cache={"use-cache": True}`.
+        evaluator: The model that is asked about its answers, by LiteLLM's name, or an evaluator;
+            needs the setting `confidence_eviction.enabled`.
         sinks: Receive every event.
         **overrides: Settings of `SemcacheConfig`.
 
@@ -74,10 +79,11 @@ def install(
     _can_serve_hits()
     owned = None
     if isinstance(cache, Semcache):
-        if sinks or overrides:
+        if sinks or overrides or evaluator is not None:
             raise ConfigurationError("an open Semcache has its settings already; give it alone")
     else:
-        cache = owned = Semcache.open(SemcacheConfig.of(cache, **overrides), sinks=sinks)
+        config, asked = SemcacheConfig.of(cache, **overrides), evaluator_of(evaluator)
+        cache = owned = Semcache.open(config, evaluator=asked, sinks=sinks)
     uninstall()
     before, marked = litellm.cache, frozenset(name for name in _LISTS if _MARK in _list(name))
     backend = SemcacheBackend(cache, HookSettings(mode=checked, cache=cache.config))

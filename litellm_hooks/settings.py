@@ -47,11 +47,14 @@ class HookSettings:
             default), "key", "team", "organization" or "everyone". Who lacks the identity that is
             shared by gets the next stricter one.
         mode: "default_on", or "default_off": then only requests with `cache={"use-cache": True}`.
+        evaluator: The model that is asked about its answers, by its name in the proxy's config or
+            LiteLLM's; needs the setting `confidence_eviction.enabled`. Nobody by default.
         cache: The settings of the cache itself.
     """
 
     share: Share = Share.END_USER
     mode: Mode = Mode.DEFAULT_ON
+    evaluator: str = ""
     cache: SemcacheConfig
 
     @classmethod
@@ -72,10 +75,16 @@ class HookSettings:
         given = numbers_from_text(settings, SemcacheConfig)
         share = one_of(Share, given.pop("share", Share.END_USER), "share")
         mode = one_of(Mode, given.pop("mode", Mode.DEFAULT_ON), "mode")
+        evaluator = given.pop("evaluator", None) or ""
+        if not isinstance(evaluator, str):
+            kind = type(evaluator).__name__
+            raise ConfigurationError(f"evaluator must be the name of a model, not {kind}")
         try:
-            return cls(share=share, mode=mode, cache=SemcacheConfig.of(**given))
+            cache = SemcacheConfig.of(**given)
+            return cls(share=share, mode=mode, evaluator=evaluator, cache=cache)
         except ConfigurationError as error:
-            told = str(error).replace("the settings are ", "the settings are mode, share, ")
+            own = "the settings are evaluator, mode, share, "
+            told = str(error).replace("the settings are ", own)
             raise ConfigurationError(told) from error
 
 

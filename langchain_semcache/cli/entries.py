@@ -14,6 +14,7 @@ from langchain_semcache.cli.places import open_existing, shown
 from langchain_semcache.client import Semcache
 from langchain_semcache.clock import SystemClock
 from langchain_semcache.errors import ConfigurationError, CorruptEntry
+from langchain_semcache.eviction import Assessment
 from langchain_semcache.records import JSON, Entry, Response, Selection
 from langchain_semcache.request import tenant_digest
 
@@ -102,6 +103,7 @@ def _show_one(cache: Semcache, entry: Entry, *, as_json: bool) -> None:
                 "stored": f"{screen.span(now - entry.created_at)} ago",
                 "expires in": _expiry(cache, entry, now),
                 **_life(cache, entry),
+                "sureness": Assessment.from_json(entry.assessment).in_words() or "–",
                 "tags": ", ".join(entry.tags) or "–",
                 "sources": ", ".join(f"{name} {version}" for name, version in entry.sources) or "–",
                 "scope": entry.scope,
@@ -156,6 +158,7 @@ def _record(cache: Semcache, entry: Entry) -> JSON:
         "created_at": entry.created_at,
         "expires_at": _ends_at(cache, entry),
         "lifetime": None if (lives := cache.core.policy.life(entry)) is None else str(lives),
+        "assessment": Assessment.from_json(entry.assessment).as_json(),
         "tags": list(entry.tags),
         "sources": {**dict(entry.sources)},
         "answer": response.text if response else None,

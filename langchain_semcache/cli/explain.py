@@ -24,6 +24,7 @@ from langchain_semcache.client import Semcache
 from langchain_semcache.engine import flow
 from langchain_semcache.engine.refining import WINDOWS
 from langchain_semcache.engine.sync_driver import SyncDriver
+from langchain_semcache.eviction import Assessment
 from langchain_semcache.records import (
     JSON,
     Decision,
@@ -46,6 +47,13 @@ class Look:
     model: str
     decision: Decision
     candidates: Sequence[Seen] = ()
+
+    @property
+    def sureness(self) -> Assessment:
+        """How sure the answer is that would be served."""
+        entries = (one.verdict.candidate.entry for one in self.candidates)
+        served = [entry for entry in entries if entry.id == self.decision.entry_id]
+        return Assessment.from_json(served[0].assessment if served else "")
 
     @property
     def rank(self) -> tuple[bool, float]:
@@ -189,6 +197,7 @@ def _outcome(look: Look) -> Text:
         (screen.clean(decision.question or ""), "bold"),
         f"\n  entry {(decision.entry_id or '')[:8]}, model {look.model or '(none)'}, "
         f"stored {screen.span(age)} ago",
+        f"\n  {words}" if (words := look.sureness.in_words()) else "",
     )
 
 
@@ -232,6 +241,7 @@ def _candidate(one: Seen) -> JSON:
             "detail": refusal.detail,
             "final": refusal.final,
         },
+        "assessment": Assessment.from_json(entry.assessment).as_json(),
         "verdict": one.verdict.reason.value,
         "detail": one.verdict.detail,
         "in_words": one.words(),

@@ -12,7 +12,7 @@ from langchain_semcache.cli.places import open_existing, shown
 from langchain_semcache.cli.terms import Terms, terms_of
 from langchain_semcache.client import Semcache, Stats
 from langchain_semcache.clock import SystemClock
-from langchain_semcache.eviction import entry_bytes
+from langchain_semcache.eviction import Assessment, entry_bytes
 from langchain_semcache.records import JSON, RESERVED, Entry, Selection
 from langchain_semcache.request import tenant_digest
 from langchain_semcache.threshold import Mode
@@ -26,6 +26,7 @@ class Census:
 
     entries: int = 0
     expired: int = 0
+    in_doubt: int = 0
     answer_bytes: int = 0
     room_bytes: int = 0
     dimension: int = 0
@@ -38,6 +39,7 @@ class Census:
     def add(self, entry: Entry, now: float, ends_at: float | None) -> None:
         self.entries += 1
         self.expired += ends_at is not None and ends_at <= now
+        self.in_doubt += Assessment.from_json(entry.assessment).factor < 1
         self.answer_bytes += len(entry.payload)
         self.room_bytes += entry_bytes(entry, self.dimension)
         at = entry.created_at
@@ -92,6 +94,7 @@ def _contents(cache: Semcache, namespaces: Counter[str], census: Census) -> dict
         "namespace": cache.config.namespace,
         "entries": census.entries,
         "expired": census.expired,
+        "in_doubt": census.in_doubt,
         "tenants": len(census.tenants),
         "models": {**dict(census.models.most_common())},
         "tags": {**dict(census.tags.most_common())},
@@ -119,6 +122,7 @@ def _readable(report: dict[str, JSON], room: str) -> dict[str, object]:
     oldest, newest = report["oldest_seconds"], report["newest_seconds"]
     facts: dict[str, object] = {
         "entries": f"{report['entries']:,}, {report['expired']:,} of them expired",
+        **({"in doubt": f"{report['in_doubt']:,}"} if report["in_doubt"] else {}),
         "tenants": report["tenants"],
         "models": _counts(report["models"]),
         "tags": _counts(report["tags"]),

@@ -19,13 +19,14 @@ from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.engine import feedback, flow
 from langchain_semcache.engine.async_driver import AsyncDriver
 from langchain_semcache.engine.compaction import Compaction
+from langchain_semcache.engine.evaluating import is_evaluating
 from langchain_semcache.engine.past import Past
 from langchain_semcache.engine.shelf import GRACE
 from langchain_semcache.engine.single_flight import AsyncSingleFlight
 from langchain_semcache.engine.workplace import ADMINISTRATION_SECONDS
 from langchain_semcache.events import EventSink
 from langchain_semcache.lineage import Sources
-from langchain_semcache.ports import Encoder, EntryIndex, Verifier
+from langchain_semcache.ports import Encoder, EntryIndex, Evaluator, Verifier
 from langchain_semcache.records import (
     Conditions,
     Decision,
@@ -57,6 +58,7 @@ class AsyncSemcache(Client):
         encoder: Encoder | str | None = None,
         verifier: Verifier | str | None = None,
         index: EntryIndex | None = None,
+        evaluator: Evaluator | None = None,
         clock: Clock | None = None,
         sinks: Sequence[EventSink] = (),
         **overrides: object,
@@ -69,6 +71,7 @@ class AsyncSemcache(Client):
             encoder=encoder,
             verifier=verifier,
             index=index,
+            evaluator=evaluator,
             clock=clock,
             sinks=sinks,
         )
@@ -78,8 +81,9 @@ class AsyncSemcache(Client):
         """See `Semcache.lookup`."""
         stages: dict[str, float] = {}
         started = self._clock()
+        bypassed = is_evaluating()  # the context of this task is not that of the worker
         decision = await self._driver.run(
-            lambda: self._plan_lookup(request, stages, conditions), stages
+            lambda: self._plan_lookup(request, stages, conditions, bypassed=bypassed), stages
         )
         return self._looked_up(decision, stages, started)
 
@@ -105,8 +109,9 @@ class AsyncSemcache(Client):
         terms = self._terms(ttl, tags, sources)
         stages: dict[str, float] = {}
         started = self._clock()
+        bypassed = is_evaluating()
         result = await self._driver.run(
-            lambda: self._plan_store(request, response, terms, stages), stages
+            lambda: self._plan_store(request, response, terms, stages, bypassed=bypassed), stages
         )
         return self._stored(result, started)
 

@@ -16,6 +16,7 @@ from langchain_semcache.clock import Clock
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.engine import feedback, flow
 from langchain_semcache.engine.compaction import Compaction
+from langchain_semcache.engine.evaluating import is_evaluating
 from langchain_semcache.engine.past import Past
 from langchain_semcache.engine.shelf import GRACE
 from langchain_semcache.engine.single_flight import SingleFlight
@@ -23,7 +24,7 @@ from langchain_semcache.engine.sync_driver import SyncDriver
 from langchain_semcache.engine.workplace import ADMINISTRATION_SECONDS
 from langchain_semcache.events import EventSink
 from langchain_semcache.lineage import Sources
-from langchain_semcache.ports import Encoder, EntryIndex, Verifier
+from langchain_semcache.ports import Encoder, EntryIndex, Evaluator, Verifier
 from langchain_semcache.records import (
     Conditions,
     Decision,
@@ -59,6 +60,7 @@ class Semcache(Client):
         encoder: Encoder | str | None = None,
         verifier: Verifier | str | None = None,
         index: EntryIndex | None = None,
+        evaluator: Evaluator | None = None,
         clock: Clock | None = None,
         sinks: Sequence[EventSink] = (),
         **overrides: object,
@@ -71,6 +73,8 @@ class Semcache(Client):
             encoder: An encoder, used and not closed, or the name of one as in the settings.
             verifier: A verifier, used and not closed, or the name of one as in the settings.
             index: Used instead of the configured one, and not closed.
+            evaluator: Who is asked about answers, off the path of any request; needs the setting
+                `confidence_eviction.enabled`.
             clock: Where time comes from; the system's by default.
             sinks: Receive every event.
             **overrides: Settings of `SemcacheConfig`.
@@ -80,7 +84,15 @@ class Semcache(Client):
         """
         config = SemcacheConfig.of(location, **overrides)
         return cls(
-            build(config, encoder=encoder, verifier=verifier, index=index, clock=clock, sinks=sinks)
+            build(
+                config,
+                encoder=encoder,
+                verifier=verifier,
+                index=index,
+                evaluator=evaluator,
+                clock=clock,
+                sinks=sinks,
+            )
         )
 
     def lookup(self, request: Asked, *, conditions: Conditions | None = None) -> Decision:
@@ -90,7 +102,8 @@ class Semcache(Client):
         """
         stages: dict[str, float] = {}
         started = self._clock()
-        decision = self._driver.run(self._plan_lookup(request, stages, conditions), stages)
+        steps = self._plan_lookup(request, stages, conditions, bypassed=is_evaluating())
+        decision = self._driver.run(steps, stages)
         return self._looked_up(decision, stages, started)
 
     def explain(self, request: Request, *, conditions: Conditions | None = None) -> Decision:
@@ -126,7 +139,7 @@ class Semcache(Client):
         terms = self._terms(ttl, tags, sources)
         stages: dict[str, float] = {}
         started = self._clock()
-        steps = self._plan_store(request, response, terms, stages)
+        steps = self._plan_store(request, response, terms, stages, bypassed=is_evaluating())
         return self._stored(self._driver.run(steps, stages), started)
 
     def get_or_call(

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 
 from langchain_semcache.assembly import Core
 from langchain_semcache.client.lifetimes import Lifetimes
-from langchain_semcache.client.stats import Stats
+from langchain_semcache.client.stats import Stats, ending
 from langchain_semcache.client.sweeping import Sweeper
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.engine import asking, feedback, flow, packing, past
@@ -92,7 +92,10 @@ class Client:
         conditions: Conditions | None = None,
         *,
         explain: bool = False,
+        bypassed: bool = False,
     ) -> Flow[Decision]:
+        if bypassed:
+            return _decided(Decision(hit=False, reason=Reason.BYPASSED))
         resolved = self._resolve(request, stages)
         policy = self._core.policy if conditions is None else self._core.policy.under(conditions)
         if self._accounts is not None and not explain:
@@ -112,7 +115,11 @@ class Client:
         response: Response | Callable[[], Response],
         terms: flow.Terms,
         stages: dict[str, float],
+        *,
+        bypassed: bool,
     ) -> Flow[StoreResult]:
+        if bypassed:
+            return _decided(StoreResult(stored=False, reason=Reason.BYPASSED))
         resolved = self._resolve(request, stages)
         if resolved.cacheable is not None:
             return _decided(StoreResult(stored=False, reason=resolved.cacheable))
@@ -302,7 +309,7 @@ class Client:
     def _stats(self, entries: int, sizes: Sizes | None) -> Stats:
         lookups, stores, other = self._core.counters.snapshot()
         index = self._core.workplace.index
-        verifier = self._core.workplace.verifier
+        verifier, evaluations = self._core.workplace.verifier, self._core.policy.evaluations
         hits = other.get("hits", 0)
         return Stats(
             entries=entries,
@@ -310,13 +317,11 @@ class Client:
             misses=sum(lookups.values()) - hits,
             lookups_by_reason=lookups,
             stores_by_reason=stores,
-            failures={
-                name.removesuffix("_failures"): count
-                for name, count in other.items()
-                if name.endswith("_failures")
-            },
+            failures=ending(other, "_failures"),
             index=index.describe() if isinstance(index, SupportsDescribe) else {},
             evicted=other.get("evicted", 0),
+            evaluator=evaluations.evaluator if evaluations is not None else "",
+            evaluated=ending(other, "_evaluated"),
             encoder=self._core.workplace.encoder.identity,
             verifier=verifier.identity if verifier is not None else "",
             shadows=self._freshness.reports() if self._freshness is not None else (),

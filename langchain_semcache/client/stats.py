@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from langchain_semcache.threshold import Summary
 from langchain_semcache.ttl.tally import ShadowReport
@@ -13,9 +13,11 @@ from langchain_semcache.ttl.tally import ShadowReport
 class Stats:
     """Numbers of one cache: of the whole store, and of this process since it opened.
 
-    `verifier` is the identity of who gives the second opinion, "" without one. `budget` is where
-    the error budget stands; None when none is set. `evicted` counts the live entries that had to
-    make room. `shadows` are the policies in shadow beside the one that sets lifetimes.
+    `verifier` is the identity of who gives the second opinion, `evaluator` that of who rates
+    answers, "" without one. `budget` is where the error budget stands; None when none is set.
+    `evicted` counts the live entries that had to make room, `evaluated` the answers that were
+    rated, by what became of them. `shadows` are the policies in shadow beside the one that sets
+    lifetimes.
     `raw_response_bytes` is what the answers of the namespace are, `stored_response_bytes` what they
     take with all that they share; None where nobody asked for them.
     """
@@ -34,8 +36,17 @@ class Stats:
     stored_response_bytes: int | None = None
     evicted: int = 0
     shadows: tuple[ShadowReport, ...] = ()
+    evaluator: str = ""
+    evaluated: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def hit_rate(self) -> float:
         """Hits over lookups, 0.0 before the first lookup."""
         return self.hits / total if (total := self.hits + self.misses) else 0.0
+
+
+def ending(counts: Mapping[str, int], suffix: str) -> dict[str, int]:
+    """Those of the counts whose names end so, by what comes before."""
+    return {
+        name.removesuffix(suffix): count for name, count in counts.items() if name.endswith(suffix)
+    }

@@ -12,6 +12,7 @@ import numpy as np
 from langchain_semcache.engine.commands import (
     Admit,
     Admitted,
+    Amend,
     Announce,
     Answer,
     Book,
@@ -104,6 +105,13 @@ def put(entry: Entry, vector: Vector | None) -> Flow[Failure | None]:
 
 def rewrite(entry_id: str, *, expected: bytes, payload: bytes) -> Flow[int | Failure]:
     answer = yield (command := Rewrite(entry_id, expected, payload))
+    if isinstance(answer, int | Failure):
+        return answer
+    raise _unexpected(command, answer)
+
+
+def amend(entry: Entry) -> Flow[int | Failure]:
+    answer = yield (command := Amend(entry))
     if isinstance(answer, int | Failure):
         return answer
     raise _unexpected(command, answer)

@@ -120,6 +120,16 @@ class Capacity:
                     books.resized(entry_id, more)
         return done
 
+    def amend(self, entry: Entry, change: Callable[[], bool]) -> bool:
+        """Give a stored entry another end, and book that; whether it was done. See `resize`."""
+        with self._lock:
+            done = change()
+            if done:
+                for books in self._books.values():
+                    if entry.id in books:
+                        books.corrected(entry.id, self._kept(entry))
+        return done
+
     def hold(self, entry: Entry) -> int:
         """Book an entry that the index now has, and let go who is too much; how many went.
 

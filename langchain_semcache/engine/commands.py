@@ -67,6 +67,16 @@ class Rewrite:
 
 
 @dataclass(frozen=True, slots=True)
+class Amend:
+    """Answered by 1 once the stored entry has the end and the assessment of this one.
+
+    0 where it was replaced meanwhile, or the index cannot do it.
+    """
+
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
 class Remove:
     """Answered by how many entries matched."""
 
@@ -147,7 +157,7 @@ Bookkeeping: TypeAlias = Admit | Due | Book | Announce | Withdraw
 """Answered from memory: no backend, no deadline and no failure is in it."""
 
 Command: TypeAlias = (
-    Fetch | Embed | EmbedAll | Search | Verify | Put | Rewrite | Remove | Hold | Bookkeeping
+    Fetch | Embed | EmbedAll | Search | Verify | Put | Rewrite | Amend | Remove | Hold | Bookkeeping
 )
 Answer: TypeAlias = (
     Entry | Vector | Sequence[Candidate] | Sequence[float] | Admitted | str | int | Failure | None
@@ -168,6 +178,7 @@ STAGES = {
     Book: "budget",
     Put: "put",
     Rewrite: "put",
+    Amend: "put",
     Remove: "remove",
     Announce: "hold",
     Withdraw: "hold",

@@ -19,13 +19,14 @@ from langchain_semcache.engine.commands import Admit, Failure, Flow, Rewrite
 from langchain_semcache.engine.packing import Fresh, opened, write
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.errors import IndexUnavailable
+from langchain_semcache.eviction import Assessment
 from langchain_semcache.guards import kind
+from langchain_semcache.life import Life
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import (
     Candidate,
     Decision,
     Entry,
-    Life,
     Query,
     Reason,
     Response,
@@ -157,6 +158,14 @@ def store(
         return StoreResult(stored=False, reason=refusal[0], detail=refusal[1])
     if terms.ttl is not None and not terms.ttl:
         return StoreResult(stored=False, reason=Reason.TTL_ZERO, detail="a lifetime of zero")
+    assessment = Assessment()
+    if policy.evaluations is not None:
+        assessment = policy.evaluations.assess(query, response)
+        if not assessment.kept:
+            detail = assessment.in_words()
+            return StoreResult(stored=False, reason=Reason.UNSURE_REPLY, detail=detail)
+        if not terms.life:
+            terms = replace(terms, ttl=policy.evaluations.lifetime(terms.ttl, assessment))
     if policy.budgeted:
         yield from _compared(entry_id(scope, query), response, policy)
     try:
@@ -164,7 +173,7 @@ def store(
     except (TypeError, ValueError, RecursionError) as error:
         detail = type(error).__name__
         return StoreResult(stored=False, reason=Reason.UNSUPPORTED_REPLY, detail=detail)
-    entry = _draft(scope, query, policy, terms)
+    entry = replace(_draft(scope, query, policy, terms), assessment=assessment.to_json())
     if (life := policy.life(entry)) is not None and not life.seconds:
         return StoreResult(stored=False, reason=Reason.TTL_ZERO, detail=str(life), life=life)
     vector = yield from _vector(query)
@@ -188,9 +197,9 @@ def store(
         entry, payload=written.payload, created_at=now, expires_at=expires_at(terms.ttl, now=now)
     )
     result = yield from _put(entry, vector, written.afterwards, terms)
-    if result.stored and policy.freshness is not None:
-        policy.freshness.stored(entry, changed=changed)
-    return replace(result, life=life) if result.stored else result
+    if result.stored:
+        _tell(entry, query, response, policy, changed=changed)
+    return replace(result, detail=result.detail or assessment.in_words(), life=life)
 
 
 def _put(
@@ -215,6 +224,16 @@ def _put(
     elif terms.sweep:
         yield from asking.remove(Selection(expired_at=entry.created_at), dry_run=False)
     return StoreResult(stored=True, reason=Reason.STORED, entry_id=entry.id)
+
+
+def _tell(
+    entry: Entry, query: Query, response: Response, policy: Policy, *, changed: bool | None
+) -> None:
+    """Whoever learns from what is stored hears of it."""
+    if policy.freshness is not None:
+        policy.freshness.stored(entry, changed=changed)
+    if policy.evaluations is not None:
+        policy.evaluations.stored(entry, query, response.text)
 
 
 def _draft(scope: Scope, query: Query, policy: Policy, terms: Terms) -> Entry:

@@ -13,8 +13,10 @@ from langchain_semcache.clock import Clock
 from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.engine.shadow_ttl import ShadowTtl
 from langchain_semcache.engine.ttl_books import GroupKey, Known, TtlBooks, encoded, merge
+from langchain_semcache.eviction import Assessment
 from langchain_semcache.guards import kind, volatile
-from langchain_semcache.records import Decision, Entry, Life, Reason, Scope
+from langchain_semcache.life import Life, Step
+from langchain_semcache.records import Decision, Entry, Reason, Scope
 from langchain_semcache.ttl import (
     DAY,
     Circumstances,
@@ -77,7 +79,12 @@ class Fixed:
             seconds, because = self.volatile_ttl, "time words"
         else:
             seconds, because = self.ttl, "no rules"
-        return Life(ttl_class="fixed", because=because, first=seconds, seconds=seconds)
+        first = seconds
+        steps: tuple[Step, ...] = ()
+        if (factor := _confidence(entry)) != 1:
+            seconds *= factor
+            steps = (Step("confidence", factor, seconds),)
+        return Life(ttl_class="fixed", because=because, first=first, steps=steps, seconds=seconds)
 
     def ends_at(self, entry: Entry, lives: Life) -> float:
         """When that time is over, in seconds since the epoch; infinite for never."""
@@ -265,6 +272,7 @@ class Freshness:
             change_rate=_change_rate(facts, evidence, known, rules, now),
             request_rate=asked / seconds if seconds > 0 else 0.0,
             qps_ratio=pace.ratio(now) if pace is not None else 1.0,
+            confidence=_confidence(entry),
         )
 
 
@@ -302,6 +310,10 @@ def _facts(entry: Entry, rules: Rules) -> Facts:
         model=entry.model,
         tenant=entry.tenant,
     )
+
+
+def _confidence(entry: Entry) -> float:
+    return Assessment.from_json(entry.assessment).factor if entry.assessment else 1.0
 
 
 def _updates(entry: Entry, known: Known, now: float) -> float:

@@ -37,12 +37,23 @@ class ThrottledWarning:
 
 
 class Gate:
-    """Watches one port: whether it may be asked, and what becomes of its errors. Thread-safe."""
+    """Watches one port: whether it may be asked, and what becomes of its errors. Thread-safe.
+
+    `meanwhile` is what a warning says of the time in which the port does not work.
+    """
 
     def __init__(
-        self, port: str, unavailable: Reason, breaker: CircuitBreaker, clock: Clock, sink: EventSink
+        self,
+        port: str,
+        unavailable: Reason,
+        breaker: CircuitBreaker,
+        clock: Clock,
+        sink: EventSink,
+        *,
+        meanwhile: str = "requests go to the model",
     ) -> None:
         self._port = port
+        self._meanwhile = meanwhile
         self._unavailable = unavailable
         self._breaker = breaker
         self._sink = sink
@@ -69,7 +80,7 @@ class Gate:
         self._sink.emit(BackendFailed(self._port, type(error).__name__, self._unavailable))
         if self._breaker.failed(at_once=isinstance(error, TimeoutError)):
             self._sink.emit(BreakerOpened(self._port))
-        self.warn(f"{self._port} unavailable ({told(error)}); requests go to the model")
+        self.warn(f"{self._port} unavailable ({told(error)}); {self._meanwhile}")
         return Failure(self._unavailable, error)
 
 

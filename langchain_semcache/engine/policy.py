@@ -9,10 +9,12 @@ from datetime import timedelta
 from typing import Protocol, Self
 
 from langchain_semcache.engine.dictionaries import Dictionaries
+from langchain_semcache.engine.evaluating import Evaluations
 from langchain_semcache.engine.freshness import UNLIMITED, Fixed, Freshness
 from langchain_semcache.engine.shelf import Shelf
 from langchain_semcache.guards import Refusal
-from langchain_semcache.records import Conditions, Entry, Life, Query, Reason
+from langchain_semcache.life import Life
+from langchain_semcache.records import Conditions, Entry, Query, Reason
 from langchain_semcache.responses import DeltaCodec
 from langchain_semcache.threshold.confidence import Calibration
 
@@ -59,6 +61,7 @@ class Policy:
         dictionaries: Those to write with; None writes without.
         lives: What says how long those entries live that do not know it themselves.
         freshness: The rules that say so; None where lifetimes are fixed.
+        evaluations: Who says how sure an answer is; None keeps all alike.
     """
 
     similarity_threshold: float
@@ -78,6 +81,7 @@ class Policy:
     dictionaries: Dictionaries | None = None
     lives: Fixed | Freshness = UNLIMITED
     freshness: Freshness | None = None
+    evaluations: Evaluations | None = None
 
     def under(self, conditions: Conditions) -> Self:
         """The policy for one caller, who can ask for more than the settings and not for less."""

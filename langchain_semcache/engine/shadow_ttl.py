@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from langchain_semcache.clock import Clock
-from langchain_semcache.records import Entry, Life
+from langchain_semcache.life import Life
+from langchain_semcache.records import Entry
 from langchain_semcache.ttl import DAY, Changes
 from langchain_semcache.ttl.shadow import Played, Score
 from langchain_semcache.ttl.tally import ShadowReport

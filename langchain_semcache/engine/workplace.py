@@ -15,6 +15,7 @@ from langchain_semcache.engine.capacity import Capacity
 from langchain_semcache.engine.commands import (
     STAGES,
     Admit,
+    Amend,
     Announce,
     Answer,
     Book,
@@ -39,13 +40,14 @@ from langchain_semcache.errors import ConfigurationError, VerifierUnavailable
 from langchain_semcache.ports import (
     EntryIndex,
     QueuedEncoder,
+    SupportsAmend,
     SupportsRewrite,
     Vector,
     Vectors,
     Verifier,
 )
 from langchain_semcache.recent import Recent
-from langchain_semcache.records import Reason, Selection
+from langchain_semcache.records import Entry, Reason, Selection
 
 ADMINISTRATION_SECONDS = 3600.0
 """What removing entries may take: there may be many, and no model call waits for it."""
@@ -159,6 +161,8 @@ class Workplace:
                 return None
             case Rewrite():
                 return self._rewrite(command)
+            case Amend(entry):
+                return self._amend(entry)
             case Remove(selection, dry_run):
                 return self._remove(selection, dry_run=dry_run)
             case Hold(entry):
@@ -220,6 +224,14 @@ class Workplace:
             return int(rewritten())
         more = len(command.payload) - len(command.expected)
         return int(self.capacity.resize(command.entry_id, more, rewritten))
+
+    def _amend(self, entry: Entry) -> int:
+        if not isinstance(self.index, SupportsAmend):
+            return 0
+        amended = partial(self.index.amend, entry)
+        if self.capacity is None:
+            return int(amended())
+        return int(self.capacity.amend(entry, amended))
 
     def _remove(self, selection: Selection, *, dry_run: bool) -> int:
         count = self.index.remove(selection, dry_run=dry_run)

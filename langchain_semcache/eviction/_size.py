@@ -28,6 +28,7 @@ def entry_bytes(entry: Entry, dimension: int) -> int:
     texts = (
         entry.question,
         entry.context,
+        entry.assessment,
         *entry.tags,
         *(text for pair in entry.sources for text in pair),
     )

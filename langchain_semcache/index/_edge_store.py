@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,14 +142,20 @@ class EdgeStore:
             self._note(shard, [str(point.id) for point in points])
             shard.update(edge.UpdateOperation.upsert_points(list(points)))
 
-    def set_field(self, point: str, field: str, *, expected: str, value: str) -> bool:
-        """Change a field of a point that holds `expected` there, with no write in between."""
+    def set_fields(
+        self,
+        point: str,
+        values: Mapping[str, object],
+        *,
+        if_it: Callable[[Mapping[str, object]], bool],
+    ) -> bool:
+        """Change fields of a point whose payload passes, with no write in between."""
         with self._changing() as shard:
             records = shard.retrieve([point], True, False)
-            if not records or (records[0].payload or {}).get(field) != expected:
+            if not records or not if_it(records[0].payload or {}):
                 return False
             self._note(shard, [point])
-            shard.update(edge.UpdateOperation.set_payload([point], {field: value}))
+            shard.update(edge.UpdateOperation.set_payload([point], dict(values)))
         return True
 
     def delete_found(self, find: Callable[[edge.EdgeShard], Sequence[edge.Record]]) -> int:

@@ -1,13 +1,13 @@
-"""What a Qdrant server returned, as entries."""
+"""What a Qdrant server returned, as entries; and the change of a single one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from qdrant_client import models
+from qdrant_client import QdrantClient, models
 
 from langchain_semcache.errors import CorruptEntry
-from langchain_semcache.index import schema
+from langchain_semcache.index import _server_schema, schema
 from langchain_semcache.records import Candidate, Entry
 
 
@@ -42,3 +42,21 @@ def as_old_as(oldest: Sequence[models.Record]) -> tuple[schema.Condition, ...]:
         schema.HasPoint(tuple(str(record.id) for record in oldest)),
         schema.Below(schema.FIELD_CREATED_AT, youngest, inclusive=True),
     )
+
+
+def set_fields(
+    client: QdrantClient,
+    collection: str,
+    values: Mapping[str, object],
+    held: Sequence[schema.Condition],
+) -> bool:
+    """Change fields of the point that holds what is said, the point itself first; whether it did.
+
+    The server does not say how many points a filter took, so the point is read afterwards.
+    """
+    point = next(one.points[0] for one in held if isinstance(one, schema.HasPoint))
+    client.set_payload(collection, dict(values), points=_server_schema.all_of(held), wait=True)
+    # A float may come back off by its last bit.
+    after = {name: told for name, told in values.items() if not isinstance(told, float)}
+    records = client.retrieve(collection, [point], list(after))
+    return bool(records) and records[0].payload == after

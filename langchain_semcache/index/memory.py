@@ -82,6 +82,20 @@ class MemoryIndex:
             self._entries[entry_id] = replace(entry, payload=payload)
         return True
 
+    def amend(self, entry: Entry) -> bool:
+        """Give a stored entry this one's end and assessment, if it still holds its payload."""
+        require_storable(entry)
+        with self._lock:
+            held = self._entries.get(entry.id)
+            if held is None or (held.payload, held.created_at) != (entry.payload, entry.created_at):
+                return False
+            self._entries[entry.id] = replace(
+                held, expires_at=entry.expires_at, assessment=entry.assessment
+            )
+            if (table := self._tables.get(held.partition)) is not None:
+                table.ends(entry.id, entry.expires_at)
+        return True
+
     def remove(self, selection: Selection, *, dry_run: bool = False) -> int:
         """Remove what matches, or only count it."""
         with self._lock:
@@ -164,6 +178,11 @@ class _Table:
         self._rows[entry_id] = row
         self._matrix[row] = vector
         self._expires[row] = math.inf if expires_at is None else expires_at
+
+    def ends(self, entry_id: str, expires_at: float | None) -> None:
+        """Set when a row ends; nothing happens where there is none."""
+        if (row := self._rows.get(entry_id)) is not None:
+            self._expires[row] = math.inf if expires_at is None else expires_at
 
     def discard(self, entry_id: str) -> None:
         """Drop a row; the last row takes its place, so that rows stay without gaps."""

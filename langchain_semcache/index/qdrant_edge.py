@@ -129,11 +129,23 @@ class QdrantEdgeIndex:
         Raises:
             IndexUnavailable: The store is closed or failed.
         """
-        return self._opened().store.set_field(
+        return self._opened().store.set_fields(
             schema.point_id(entry_id),
-            schema.FIELD_RESPONSE,
-            expected=schema.response_text(expected),
-            value=schema.response_text(payload),
+            {schema.FIELD_RESPONSE: schema.response_text(payload)},
+            if_it=lambda held: schema.holds(held, expected),
+        )
+
+    def amend(self, entry: Entry) -> bool:
+        """Give a stored entry this one's end and assessment, if it still holds its payload.
+
+        Raises:
+            IndexUnavailable: The store is closed or failed.
+        """
+        schema.require_storable(entry)
+        return self._opened().store.set_fields(
+            schema.point_id(entry.id),
+            schema.amendment(entry),
+            if_it=lambda held: schema.holds(held, entry.payload, entry.created_at),
         )
 
     def remove(self, selection: Selection, *, dry_run: bool = False) -> int:

@@ -21,7 +21,7 @@ from langchain_semcache.errors import (
 )
 from langchain_semcache.index import _server_schema, schema
 from langchain_semcache.index._server_clients import Address, LoopClients
-from langchain_semcache.index._server_records import as_old_as, candidates, fetched
+from langchain_semcache.index._server_records import as_old_as, candidates, fetched, set_fields
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import Candidate, Entry, Selection
 
@@ -188,17 +188,23 @@ class QdrantServerIndex:
         Raises:
             IndexUnavailable: The server did not answer.
         """
+        now = {schema.FIELD_RESPONSE: schema.response_text(payload)}
+        held = schema.holding(schema.point_id(entry_id), expected)
         client = self._opened()
-        point = schema.point_id(entry_id)
-        now = schema.response_text(payload)
-        unchanged = _server_schema.all_of(schema.holding(point, expected))
         with self._mapped():
-            client.set_payload(
-                self._collection, {schema.FIELD_RESPONSE: now}, points=unchanged, wait=True
-            )
-            # The server does not say how many points the filter took.
-            records = client.retrieve(self._collection, [point], [schema.FIELD_RESPONSE])
-        return bool(records) and (records[0].payload or {}).get(schema.FIELD_RESPONSE) == now
+            return set_fields(client, self._collection, now, held)
+
+    def amend(self, entry: Entry) -> bool:
+        """Give a stored entry this one's end and assessment, if it still holds its payload.
+
+        Raises:
+            IndexUnavailable: The server did not answer.
+        """
+        schema.require_storable(entry)
+        held = schema.holding(schema.point_id(entry.id), entry.payload, entry.created_at)
+        client = self._opened()
+        with self._mapped():
+            return set_fields(client, self._collection, schema.amendment(entry), held)
 
     def remove(self, selection: Selection, *, dry_run: bool = False) -> int:
         """Remove what matches, or only count it; the count precedes the removal.

@@ -55,6 +55,9 @@ FIELD_SOURCE_DIGESTS: Final = "source_digests"
 FIELD_SOURCES: Final = "sources"
 """The same pairs once more, as objects: a filter has to see a name and its digest together."""
 
+FIELD_ASSESSMENT: Final = "assessment"
+"""Absent where nothing is known of how sure the answer is, as in older records."""
+
 SOURCE_NAME: Final = "name"
 SOURCE_DIGEST: Final = "digest"
 
@@ -158,9 +161,17 @@ def live(partition: str, now: float) -> tuple[Condition, ...]:
     return (Matches(FIELD_PARTITION, partition), Above(FIELD_EXPIRES_AT, now))
 
 
-def holding(point: str, payload: bytes) -> tuple[Condition, ...]:
-    """What a point requires of itself before its payload may be replaced."""
-    return (HasPoint((point,)), Matches(FIELD_RESPONSE, response_text(payload)))
+def holding(point: str, payload: bytes, created_at: float | None = None) -> tuple[Condition, ...]:
+    """What a point requires of itself before its fields may be replaced."""
+    same = (HasPoint((point,)), Matches(FIELD_RESPONSE, response_text(payload)))
+    return same if created_at is None else (*same, Matches(FIELD_TIMES, _exact(created_at)))
+
+
+def holds(held: Mapping[str, object], payload: bytes, created_at: float | None = None) -> bool:
+    """The same, of a payload that was read."""
+    times = held.get(FIELD_TIMES)
+    written = created_at is None or (isinstance(times, list) and _exact(created_at) in times)
+    return written and held.get(FIELD_RESPONSE) == response_text(payload)
 
 
 def conditions(selection: Selection) -> tuple[Condition, ...]:
@@ -221,6 +232,7 @@ def require_storable(entry: Entry) -> None:
         ("question", entry.question),
         ("context", entry.context),
         ("life", entry.life),
+        ("assessment", entry.assessment),
         *(("tags", tag) for tag in _sequence("tags", entry.tags)),
         *(
             ("sources", text)
@@ -244,7 +256,6 @@ def response_text(payload: bytes) -> str:
 
 def to_payload(entry: Entry) -> dict[str, PayloadValue]:
     """The payload of an entry: JSON values only."""
-    expires_at = entry.expires_at
     payload: dict[str, PayloadValue] = {
         FIELD_FORMAT: FORMAT,
         FIELD_ID: entry.id,
@@ -258,8 +269,7 @@ def to_payload(entry: Entry) -> dict[str, PayloadValue]:
         FIELD_CONTEXT: entry.context,
         FIELD_RESPONSE: response_text(entry.payload),
         FIELD_CREATED_AT: float(entry.created_at),
-        FIELD_EXPIRES_AT: NEVER if expires_at is None else min(float(expires_at), NEVER),
-        FIELD_TIMES: [_exact(entry.created_at), "" if expires_at is None else _exact(expires_at)],
+        **_end(entry),
         FIELD_TAGS: list(entry.tags),
         FIELD_SOURCE_IDS: [source for source, _ in entry.sources],
         FIELD_SOURCE_DIGESTS: [digest for _, digest in entry.sources],
@@ -269,7 +279,22 @@ def to_payload(entry: Entry) -> dict[str, PayloadValue]:
     }
     if entry.life:
         payload[FIELD_LIFE] = entry.life
+    if entry.assessment:
+        payload[FIELD_ASSESSMENT] = entry.assessment
     return payload
+
+
+def amendment(entry: Entry) -> dict[str, PayloadValue]:
+    """The fields of an entry's payload that change when it is given another end."""
+    return {**_end(entry), FIELD_ASSESSMENT: entry.assessment}
+
+
+def _end(entry: Entry) -> dict[str, PayloadValue]:
+    expires_at = entry.expires_at
+    return {
+        FIELD_EXPIRES_AT: NEVER if expires_at is None else min(float(expires_at), NEVER),
+        FIELD_TIMES: [_exact(entry.created_at), "" if expires_at is None else _exact(expires_at)],
+    }
 
 
 def from_payload(payload: Mapping[str, object] | None, *, entry_id: str = "?") -> Entry:
@@ -314,6 +339,7 @@ def _decode(record: Mapping[str, object]) -> Entry:
         expires_at=float(expires) if expires else None,
         tags=tuple(_texts(record, FIELD_TAGS)),
         sources=tuple(zip(names, digests, strict=True)),
+        assessment=_text(record, FIELD_ASSESSMENT) if FIELD_ASSESSMENT in record else "",
     )
 
 

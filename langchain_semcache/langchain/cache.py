@@ -17,6 +17,8 @@ from langchain_semcache.clock import Clock
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.errors import ConfigurationError, CorruptEntry
 from langchain_semcache.events import EventSink
+from langchain_semcache.langchain.evaluation import Asked as Evaluates
+from langchain_semcache.langchain.evaluation import evaluator_of
 from langchain_semcache.langchain.generations import Unstorable, to_generations, to_response
 from langchain_semcache.langchain.provenance import Call, CallsUnderWay, Traced, traced_once
 from langchain_semcache.langchain.recording import Streams
@@ -55,14 +57,15 @@ class SemanticCache(BaseCache):
         tenant: Who shares the answers. Inside `with tenant("…"):` that name is used instead.
         track_sources: Whether the documents that a retriever has put into a prompt become the
             `sources` of its answer, and a part of what is compared by meaning.
-        encoder, index, clock, sinks: See `Semcache.open`.
+        encoder, verifier, index, clock, sinks: See `Semcache.open`.
+        evaluator: As there, or the chat model that is asked about its answers.
         **overrides: Settings of `SemcacheConfig`.
 
     Raises:
         ConfigurationError: One line that names what is wrong and the fix.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each port; all but the first by keyword
         self,
         location: str | Path | SemcacheConfig | Semcache | None = None,
         *,
@@ -71,6 +74,7 @@ class SemanticCache(BaseCache):
         encoder: Encoder | str | None = None,
         verifier: Verifier | str | None = None,
         index: EntryIndex | None = None,
+        evaluator: Evaluates | None = None,
         clock: Clock | None = None,
         sinks: Sequence[EventSink] = (),
         **overrides: object,
@@ -78,7 +82,7 @@ class SemanticCache(BaseCache):
         if not isinstance(tenant, str):
             raise ConfigurationError(f"tenant must be text, not {tenant!r}")
         if isinstance(location, Semcache):
-            given = [encoder, verifier, index, clock, *sinks, *overrides]
+            given = [encoder, verifier, index, evaluator, clock, *sinks, *overrides]
             if any(value is not None for value in given):
                 raise ConfigurationError("an open Semcache has its settings already; give it alone")
             self._owned = None
@@ -89,6 +93,7 @@ class SemanticCache(BaseCache):
                 encoder=encoder,
                 verifier=verifier,
                 index=index,
+                evaluator=evaluator_of(evaluator),
                 clock=clock,
                 sinks=sinks,
                 **overrides,

@@ -57,6 +57,7 @@ def to_response(generations: Sequence[Generation]) -> Response:
         finish_reasons=tuple(ending for g in generations for ending in endings(g)),
         refused=any(refused(message) for message in messages),
         has_tool_calls=whole and any(calls),
+        logprobs=tuple(told for g in generations if (told := logprobs(g)) is not None),
     )
 
 
@@ -199,6 +200,15 @@ def endings(generation: Generation) -> list[str | None]:
     if not endings and not status and places[-1].get("model_provider") in _ALWAYS_TELL:
         endings.append(None)
     return [None if ending is None else str(ending) for ending in endings]
+
+
+def logprobs(generation: Generation) -> JSON:
+    """What the provider says of the probabilities of its tokens; None when it does not."""
+    places = [generation.generation_info or {}]
+    if isinstance(generation, ChatGeneration):
+        places.append(generation.message.response_metadata)
+    found = [place["logprobs"] for place in places if place.get("logprobs") is not None]
+    return cast("JSON", found[0]) if found else None
 
 
 def refused(message: BaseMessage) -> bool:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from langchain_semcache.events import (
+    AnswerEvaluated,
     BackendFailed,
     EntriesEvicted,
     EntriesRemoved,
@@ -45,6 +46,8 @@ class Counters:
                     self._other["removed"] += count
                 case EntriesEvicted(_, count):
                     self._other["evicted"] += count
+                case AnswerEvaluated(_, _, fate):
+                    self._other[f"{fate}_evaluated"] += 1
                 case BackendFailed(port):
                     self._other[f"{port}_failures"] += 1
                 case _:

@@ -10,6 +10,7 @@ import pytest
 
 from langchain_semcache.ports import (
     EntryIndex,
+    SupportsAmend,
     SupportsClose,
     SupportsDescribe,
     SupportsRewrite,
@@ -170,6 +171,54 @@ class AdministrationSuite(IndexSuite):
         index.remove(Selection(ids=(make_entry(1).id,)))
         assert not index.rewrite(make_entry(1).id, expected=b"as it was", payload=b"as it is")
         assert not index.rewrite(make_entry(2).id, expected=b"", payload=b"as it is")
+        assert list(index.scan(Selection())) == []
+
+    # -- amend --------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("before", [None, NOW + 50])
+    @pytest.mark.parametrize("after", [None, NOW + 9.123456789])
+    def test_an_amendment_changes_the_end_and_the_assessment_and_nothing_else(
+        self, index: EntryIndex, before: float | None, after: float | None
+    ) -> None:
+        if not isinstance(index, SupportsAmend):
+            pytest.skip("this index amends nothing")
+        entry = make_entry(1, tags=("red",), created_at=NOW - 1.125, expires_at=before)
+        index.put(entry, self.axis(0))
+        index.put(make_entry(2), self.axis(1))
+        amended = replace(entry, expires_at=after, assessment='{"v":1}')
+        told = replace(amended, question="other", tags=(), model="other")
+        assert index.amend(told)
+        assert index.fetch(entry.id, now=NOW) == amended
+        assert index.amend(replace(amended, assessment=""))
+        assert index.fetch(entry.id, now=NOW) == replace(amended, assessment="")
+        assert index.fetch(make_entry(2).id, now=NOW) == make_entry(2)
+
+    def test_what_is_amended_ends_when_it_says_everywhere(self, index: EntryIndex) -> None:
+        if not isinstance(index, SupportsAmend):
+            pytest.skip("this index amends nothing")
+        short, long = make_entry(1, expires_at=NOW + 50), make_entry(2, expires_at=NOW + 50)
+        index.put(short, self.axis(0))
+        index.put(long, self.axis(1))
+        assert index.amend(replace(short, expires_at=NOW + 10))
+        assert index.amend(replace(long, expires_at=NOW + 90))
+        assert self.find(index, self.axis(0), now=NOW + 9) == ["question 1", "question 2"]
+        assert self.find(index, self.axis(0), now=NOW + 10) == ["question 2"]
+        assert index.fetch(short.id, now=NOW + 10) is None
+        assert index.fetch(long.id, now=NOW + 89) is not None
+        assert index.remove(Selection(expired_at=NOW + 60)) == 1
+
+    def test_an_amendment_of_what_was_replaced_meanwhile_does_nothing(
+        self, index: EntryIndex
+    ) -> None:
+        if not isinstance(index, SupportsAmend):
+            pytest.skip("this index amends nothing")
+        entry = make_entry(1, payload=b"by somebody else")
+        index.put(entry, self.axis(0))
+        assert not index.amend(replace(entry, payload=b"as it was", expires_at=NOW + 1))
+        assert not index.amend(replace(entry, created_at=entry.created_at - 1, expires_at=NOW + 1))
+        assert index.fetch(entry.id, now=NOW) == entry
+        index.remove(Selection(ids=(entry.id,)))
+        assert not index.amend(entry)
         assert list(index.scan(Selection())) == []
 
     # -- trim, describe, close ----------------------------------------------------------------

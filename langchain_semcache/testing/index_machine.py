@@ -20,6 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from langchain_semcache.ports import (
     EntryIndex,
+    SupportsAmend,
     SupportsClose,
     SupportsRewrite,
     SupportsTrim,
@@ -141,6 +142,24 @@ class IndexMachine(RuleBasedStateMachine):
         assert self.index.rewrite(key, expected=expected, payload=payload) is holds
         if entry is not None and holds:
             self.model[key] = (replace(entry, payload=payload), vector)
+
+    @rule(number=_NUMBERS, stale=st.booleans(), lives=st.none() | st.integers(0, 40))
+    def amend(self, number: int, stale: bool, lives: int | None) -> None:
+        """An answer that is still there is given another end, and nothing else of it changes."""
+        if not isinstance(self.index, SupportsAmend):
+            return
+        entry, vector = self.model.get(make_entry(number).id, (None, None))
+        told = make_entry(number) if entry is None else entry
+        told = replace(
+            told,
+            payload=b"as it never was" if stale else told.payload,
+            expires_at=None if lives is None else NOW + lives,
+            assessment=f"lives {lives}",
+        )
+        holds = entry is not None and not stale
+        assert self.index.amend(told) is holds
+        if holds:
+            self.model[told.id] = (told, vector)
 
     @precondition(lambda self: self.keeps_entries)
     @rule()

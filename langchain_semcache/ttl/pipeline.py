@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Final, Literal
 
-from langchain_semcache.records import Life, Step
+from langchain_semcache.life import Life, Step
 from langchain_semcache.ttl.classes import CLASSES, Choice, Facts, Seen, TtlClass, choose
 from langchain_semcache.ttl.optimum import best_lifetime
 
@@ -85,6 +85,7 @@ class Circumstances:
         change_rate: Changes of its answer a second, as far as that was learned; 0 is unknown.
         request_rate: Requests for it a second.
         qps_ratio: Requests a second in its scope now, over what is usual there.
+        confidence: What the doubt about the answer leaves of its lifetime, in (0, 1].
     """
 
     facts: Facts
@@ -93,6 +94,7 @@ class Circumstances:
     change_rate: float = 0.0
     request_rate: float = 0.0
     qps_ratio: float = 1.0
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +144,18 @@ def _sla(so: _So) -> float:
     return so.rules.tiers[so.rules.bounds_of(so.at.facts.tenant).tier]
 
 
+def _confidence(so: _So) -> float:
+    """Less for an answer that its own model is not sure of."""
+    return so.at.confidence
+
+
 PIPELINE: Final[tuple[tuple[str, Callable[[_So], float]], ...]] = (
     ("changes", _changes),
     ("decay", _decay),
     ("surge", _surge),
     ("canary", _canary),
     ("sla", _sla),
+    ("confidence", _confidence),
 )
 """The adjustments, in the order in which they are made; all multiply."""
 

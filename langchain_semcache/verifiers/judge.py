@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from collections.abc import Callable, Sequence
 
 from langchain_semcache.errors import ConfigurationError, VerifierUnavailable
+from langchain_semcache.verifiers._quoting import mark_of, printable, quoted
 from langchain_semcache.verifiers.deferred import Deferred
 
 __all__ = ["Deferred", "LLMJudge"]
-
-_UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
-"""Unicode's categories for what nobody sees: controls, direction marks, tags, lone surrogates."""
 
 _PROMPT = """\
 You compare two questions that were put to the same assistant. Decide whether one and the same
@@ -87,7 +84,7 @@ class LLMJudge:
 
     @property
     def identity(self) -> str:
-        return f"llm-judge;prompt={_FORMAT};model={_printable(self._model)}"
+        return f"llm-judge;prompt={_FORMAT};model={printable(self._model)}"
 
     def judge(self, question: str, stored: Sequence[str]) -> list[float]:
         """1.0 or 0.0 for each stored question.
@@ -119,9 +116,8 @@ def prompt_for(question: str, stored: str) -> str:
     The mark is a digest of both texts: to close its own quotation a text would have to hold the
     digest of itself. The same pair always makes the same prompt.
     """
-    first, second = _quoted(question), _quoted(stored)
-    mark = hashlib.sha256(f"{first}\n{second}".encode()).hexdigest()[:16]
-    return _PROMPT.format(mark=mark, question=first, stored=second)
+    first, second = quoted(question), quoted(stored)
+    return _PROMPT.format(mark=mark_of(first, second), question=first, stored=second)
 
 
 def says_yes(reply: str) -> bool:
@@ -138,19 +134,3 @@ def says_yes(reply: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return read == (("same", True),) and read[0][1] is True  # 1 equals True, and is none
-
-
-def _quoted(text: str) -> str:
-    """A JSON string on one line in which everything can be seen."""
-    return _printable(json.dumps(text, ensure_ascii=False))
-
-
-def _printable(text: str) -> str:
-    return "".join(
-        _escaped(character) if unicodedata.category(character) in _UNSEEN else character
-        for character in text
-    )
-
-
-def _escaped(character: str) -> str:
-    return json.dumps(character)[1:-1]

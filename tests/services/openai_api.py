@@ -8,6 +8,7 @@ the bodies it was sent.
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from dataclasses import dataclass
@@ -20,7 +21,10 @@ USAGE = {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer. `cut_after` chunks of a stream the connection breaks; `seconds` pass first."""
+    """One answer. `cut_after` chunks of a stream the connection breaks; `seconds` pass first.
+
+    `tops` are the probabilities of the alternatives at each token, the written one first.
+    """
 
     content: str | None = None
     finish_reason: str | None = "stop"
@@ -31,6 +35,7 @@ class Reply:
     seconds: float = 0.0
     cut_after: int | None = None
     logprobs: bool = False
+    tops: tuple[float, ...] = ()
     choices: int = 1
 
 
@@ -92,13 +97,19 @@ def _message(reply: Reply) -> dict[str, Any]:
 
 
 def _logprobs(reply: Reply) -> dict[str, Any] | None:
-    if not reply.logprobs:
+    if not reply.logprobs and not reply.tops:
         return None
-    tokens = [
-        {"token": word, "logprob": -0.1, "bytes": list(word.encode()), "top_logprobs": []}
-        for word in (reply.content or "").split()
-    ]
+    tokens = [_token(word, reply) for word in (reply.content or "").split()]
     return {"content": tokens, "refusal": None}
+
+
+def _token(word: str, reply: Reply) -> dict[str, Any]:
+    tops = [
+        {"token": name, "logprob": math.log(top), "bytes": list(name.encode())}
+        for name, top in zip([word, *map(str, range(20))], reply.tops, strict=False)
+    ]
+    written = tops[0] if tops else {"token": word, "logprob": -0.1, "bytes": list(word.encode())}
+    return {**written, "top_logprobs": tops}
 
 
 def chat(number: int, reply: Reply, body: dict[str, Any]) -> dict[str, Any]:
@@ -142,6 +153,10 @@ def chat_chunks(number: int, reply: Reply, body: dict[str, Any]) -> list[dict[st
         {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": end}]}
         for delta, end in ends
     ]
+    for chunk in chunks if reply.tops else ():
+        word = chunk["choices"][0]["delta"].get("content")
+        told = [_token(word, reply)] if word else []
+        chunk["choices"][0]["logprobs"] = {"content": told, "refusal": None} if told else None
     if (body.get("stream_options") or {}).get("include_usage"):
         chunks.append({**frame, "choices": [], "usage": USAGE})
     return chunks
@@ -158,6 +173,8 @@ def responses(number: int, reply: Reply, body: dict[str, Any]) -> dict[str, Any]
         if reply.refusal
         else {"type": "output_text", "text": reply.content or "", "annotations": []}
     )
+    if reply.tops and not reply.refusal:
+        part["logprobs"] = [_token(word, reply) for word in (reply.content or "").split()]
     output: list[dict[str, Any]] = [
         {
             "type": "message",

@@ -1,11 +1,12 @@
 """What a type checker must conclude about the public API. Checked by mypy, never run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import assert_type
 
 from langchain_core.caches import BaseCache
 from langchain_core.globals import set_llm_cache
+from langchain_core.language_models import FakeListChatModel
 
 from langchain_semcache import (
     AsyncSemcache,
@@ -25,9 +26,11 @@ from langchain_semcache import (
     content_hash,
     resting_on,
 )
-from langchain_semcache.ports import Verifier
+from langchain_semcache.ports import Evaluator, Verifier
+from langchain_semcache.records import JSON
 from langchain_semcache.threshold import Summary
 from langchain_semcache.verifiers.judge import LLMJudge
+from langchain_semcache.verifiers.self_evaluation import SelfEvaluation
 
 request = Request(
     messages=[{"role": "user", "content": "How do I reset my password?"}],
@@ -93,6 +96,22 @@ def the_second_opinion() -> None:
         assert_type(cache.lookup(request).confidence, float | None)
     SemanticCache(":memory:", verifier=LLMJudge(lambda prompt: "yes", model="judge-1"))
     SemanticCache(":memory:", verifier="cross-encoder:a/model")
+
+
+class Rating:
+    identity = "rating"
+
+    def score(self, conversation: Sequence[tuple[str, str]], answer: str) -> int | None:
+        return 5 if answer else None
+
+
+def the_rating() -> None:
+    evaluator: Evaluator = Rating()
+    with Semcache.open(":memory:", evaluator=evaluator) as cache:
+        assert_type(cache.stats().evaluated, Mapping[str, int])
+    SemanticCache(":memory:", evaluator=SelfEvaluation(lambda prompt: "5", model="rater-1"))
+    SemanticCache(":memory:", evaluator=FakeListChatModel(responses=["5"]))
+    assert_type(Response.from_text("a", logprobs={"content": []}).logprobs, tuple[JSON, ...])
 
 
 def the_langchain_door() -> None:

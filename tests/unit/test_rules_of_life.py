@@ -175,6 +175,28 @@ def test_without_rules_what_was_stored_with_them_lives_as_everything_else(open_,
     assert ask(fixed).reason is Reason.EXPIRED
 
 
+@pytest.mark.parametrize("policy", ["rules", "fixed"])
+def test_doubt_about_an_answer_is_a_step_like_any_other(clock, policy):
+    undecided = {"token": "a", "logprob": math.log(0.5), "top_logprobs": []}
+    with Semcache.open(
+        ":memory:",
+        encoder=ScriptedEncoder(),
+        verifier="none",
+        clock=clock,
+        strict=True,
+        ttl=180,
+        freshness={"policy": policy, "shadows": [{"name": "other", "rules": {}}]},
+        confidence_eviction={"enabled": True},
+    ) as cache:
+        answer = Response.from_text("Hold it.", logprobs={"content": [undecided]})
+        stored = cache.store(Request(messages=ASKED), answer)
+        assert [(step.name, step.factor) for step in stored.life.steps] == [("confidence", 0.5)]
+        clock.advance(89)
+        assert ask(cache).hit
+        clock.advance(1)
+        assert ask(cache).reason is Reason.EXPIRED
+
+
 def test_rules_by_tag_and_source_and_tenant(open_, clock):
     cache = open_(
         classes={"archive": {"first": None}},

@@ -172,3 +172,37 @@ def test_what_users_wrote_is_neither_markup_nor_control(semcache, tmp_path) -> N
     for shown in (listed, whole):
         assert "\x1b" not in shown
         assert "\x07" not in shown
+
+
+@pytest.fixture
+def torn(own):
+    """A store with one answer that its model was not sure of."""
+    even = [{"token": name, "logprob": -2.5} for name in "abcdefgh"]
+    told = {"content": [{"token": "a", "logprob": -2.5, "top_logprobs": even}]}
+    config = SemcacheConfig.of(
+        location=str(own), encoder="hash", confidence_eviction={"enabled": True}
+    )
+    with Semcache.open(config) as cache:
+        for question, logprobs in (("What is the boiling point?", told), (PASSWORD, None)):
+            answer = Response.from_text("Like this.", logprobs=logprobs)
+            cache.store(Request(messages=question), answer)
+    return ["--location", str(own), "--encoder", "hash"]
+
+
+def test_how_sure_an_answer_is_can_be_seen_everywhere(semcache, torn) -> None:
+    assert json.loads(semcache("stats", *torn, "--json").stdout)["in_doubt"] == 1
+    assert "in doubt" in semcache("stats", *torn).stdout
+    shown = {one["question"]: one for one in json.loads(semcache("show", *torn, "--json").stdout)}
+    assert shown[PASSWORD]["assessment"] is None
+    doubted = shown["What is the boiling point?"]
+    assert doubted["assessment"]["factor"] == 0.5
+    whole = semcache("show", *torn, doubted["id"]).stdout
+    assert "lifetime x 0.5" in " ".join(whole.split())
+    told = semcache("explain", *torn, "What is the boiling point?")
+    assert "lifetime x 0.5" in " ".join(told.stdout.split())
+    document = json.loads(semcache("explain", *torn, "What is the boiling point?", "--json").stdout)
+    assert document["candidates"][0]["assessment"]["factor"] == 0.5
+
+
+def test_where_nobody_is_in_doubt_nothing_is_said_of_it(semcache, at) -> None:
+    assert "in doubt" not in semcache("stats", *at).stdout

@@ -47,6 +47,7 @@ entries = st.builds(
     tags=st.lists(texts, max_size=3).map(tuple),
     sources=st.lists(st.tuples(texts, texts), max_size=3).map(tuple),
     context=texts,
+    assessment=texts,
 )
 
 
@@ -59,6 +60,12 @@ def test_the_stored_form_is_the_documented_one():
     del golden[schema.FIELD_SOURCES]
     assert schema.from_payload(golden) == ENTRY
     assert golden["format"] == schema.FORMAT == 2
+    # Only where there is something to say: others are as they were before there was the field.
+    assert schema.FIELD_ASSESSMENT not in golden
+    assessed = replace(ENTRY, assessment='{"v":1}')
+    written = schema.to_payload(assessed)
+    assert written == {**schema.to_payload(ENTRY), schema.FIELD_ASSESSMENT: '{"v":1}'}
+    assert schema.from_payload(written) == assessed
 
 
 @given(entries)
@@ -101,6 +108,7 @@ def test_a_damaged_record_is_corrupt_and_says_which(field, damage):
         (schema.FIELD_TAGS, "red"),
         (schema.FIELD_TAGS, [1]),
         (schema.FIELD_SOURCE_DIGESTS, []),
+        (schema.FIELD_ASSESSMENT, 1),
     ],
 )
 def test_an_unreadable_value_is_corrupt(field, value):

@@ -41,7 +41,10 @@ def example(title):
 
 def test_every_payload_field_and_index_is_on_the_page():
     fields, indexes = section("## The point").split("These fields have a payload index:")
-    assert set(first_cells(fields)) == {"q", *schema.to_payload(make_entry(1))}
+    assert set(first_cells(fields)) == {
+        "q",
+        *schema.to_payload(make_entry(1, assessment="{}", life="rules")),
+    }
     rows = re.findall(r"(?m)^\| (keyword, the tenant key|keyword|float) \| (.*) \|$", indexes)
     kinds = {"keyword, the tenant key": "partition", "keyword": "keyword", "float": "float"}
     listed = {name: kinds[kind] for kind, cell in rows for name in names(cell)}

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from langchain_semcache import Conditions, ConfigurationError, Decision, Response
 from langchain_semcache.errors import CorruptEntry
+from langchain_semcache.ttl import UNSET
 from litellm_hooks._controls import lifetime, read_controls, readable
 from litellm_hooks._identity import CLAIMED, TENANT, Noted, note, noted_tenant, tenant_of
 from litellm_hooks._translate import (
@@ -119,12 +120,18 @@ def test_calls_that_are_not_cached(call):
 
 @pytest.mark.parametrize(
     ("wish", "longest", "trusted", "kept"),
-    [(5, 10, False, 5), (50, 10, False, 10), (50, 10, True, 50), (None, 10, False, 10)],
+    [(5, 10, False, 5), (50, 10, False, 10), (50, 10, True, 50)],
 )
 def test_a_lifetime_is_a_wish(wish, longest, trusted, kept):
     controls = read_controls({"cache": {"ttl": wish}}, Mode.DEFAULT_ON)
     got = lifetime(controls, timedelta(seconds=longest), trusted=trusted)
     assert got == timedelta(seconds=kept)
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_without_a_wish_the_cache_says_how_long(trusted):
+    controls = read_controls({"cache": {}}, Mode.DEFAULT_ON)
+    assert lifetime(controls, timedelta(seconds=10), trusted=trusted) is UNSET
 
 
 def request(authenticated: bool = True, **kwargs):
@@ -227,9 +234,11 @@ def test_a_record_that_is_no_reply_is_not_handed_to_litellm(body):
     [
         (
             {"similarty_threshold": 0.9},
-            "similarty_threshold is not a setting; the settings are mode",
+            "similarty_threshold is not a setting; the settings are evaluator, mode",
         ),
         ({"share": "world"}, "share must be one of everyone, organization, team, key, end_user"),
+        ({"evaluator": 4}, "evaluator must be the name of a model, not int"),
+        ({"evaluator": "gpt-4o-mini", "confidence_eviction": {"shre": 1}}, "confidence_eviction"),
         ({"mode": "maybe"}, "mode must be one of default_on, default_off"),
         ({"max_error_rate": 2}, "max_error_rate"),
         ("./cache", "must be a mapping of settings"),

@@ -105,7 +105,14 @@ def test_the_trace_names_every_step_in_order() -> None:
 
 
 def test_the_order_is_fixed() -> None:
-    assert [name for name, _ in PIPELINE] == ["changes", "decay", "surge", "canary", "sla"]
+    assert [name for name, _ in PIPELINE] == [
+        "changes",
+        "decay",
+        "surge",
+        "canary",
+        "sla",
+        "confidence",
+    ]
 
 
 def test_zero_stays_zero_and_for_ever_is_held_by_the_limits_only() -> None:
@@ -143,6 +150,7 @@ _CIRCUMSTANCES = st.builds(
     change_rate=st.floats(0, 1),
     request_rate=st.floats(0, 1_000),
     qps_ratio=st.floats(0, 1_000),
+    confidence=st.sampled_from([1.0, 0.5, 0.25]),
 )
 _RULES = st.builds(
     Rules,
