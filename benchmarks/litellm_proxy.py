@@ -49,16 +49,22 @@ PROXIES = {
 }
 AT_ONCE = 16
 
-Call = Callable[[str], Awaitable[float]]
+Call = Callable[[str], Awaitable[tuple[float, bool]]]
+"""Seconds of a call, and whether a cache answered it."""
+
+Times = dict[str, list[float]]
 
 
-async def one_by_one(calls: dict[str, Call], texts: list[str]) -> dict[str, list[float]]:
-    """Seconds of each call, the proxies taking turns."""
-    seconds: dict[str, list[float]] = {name: [] for name in calls}
+async def one_by_one(calls: dict[str, Call], texts: list[str]) -> tuple[Times, dict[str, float]]:
+    """Seconds of each call, the proxies taking turns, and the share that a cache answered."""
+    seconds: Times = {name: [] for name in calls}
+    hits = dict.fromkeys(calls, 0)
     for text in texts:
         for name, call in calls.items():
-            seconds[name].append(await call(text))
-    return seconds
+            took, hit = await call(text)
+            seconds[name].append(took)
+            hits[name] += hit
+    return seconds, {name: count / len(texts) for name, count in hits.items()}
 
 
 async def at_once(call: Call, texts: list[str]) -> float:
@@ -75,14 +81,14 @@ async def at_once(call: Call, texts: list[str]) -> float:
 
 
 def caller(proxy: LiteLLMProxy, client: httpx.AsyncClient) -> Call:
-    async def call(text: str) -> float:
+    async def call(text: str) -> tuple[float, bool]:
         body = {"model": "gpt-4o", "messages": [{"role": "user", "content": text}]}
         headers = {"Authorization": f"Bearer {MASTER}"}
         started = time.perf_counter()
         answer = await client.post(f"{proxy.url}/chat/completions", json=body, headers=headers)
         seconds = time.perf_counter() - started
         answer.raise_for_status()
-        return seconds
+        return seconds, "x-litellm-cache-key" in answer.headers
 
     return call
 
@@ -105,9 +111,9 @@ async def measure(proxies: dict[str, LiteLLMProxy], count: int) -> dict[str, obj
     async with httpx.AsyncClient(timeout=60) as client:
         calls = {name: caller(proxy, client) for name, proxy in proxies.items()}
         await one_by_one(calls, [next(making) for _ in range(20)])
-        missed = await one_by_one(calls, fresh[0])
+        missed, answered = await one_by_one(calls, fresh[0])
         await asyncio.sleep(1.0)  # LiteLLM stores after it has answered
-        hit = await one_by_one(calls, fresh[0])
+        hit, found = await one_by_one(calls, fresh[0])
         parallel_miss = {name: await at_once(call, fresh[1]) for name, call in calls.items()}
         await asyncio.sleep(1.0)
         parallel_hit = {name: await at_once(call, fresh[1] * 2) for name, call in calls.items()}
@@ -118,6 +124,8 @@ async def measure(proxies: dict[str, LiteLLMProxy], count: int) -> dict[str, obj
         "miss_throughput": parallel_miss,
         "hit_throughput": parallel_hit,
         "encoder": encoder,
+        "answered_new": answered,
+        "answered_again": found,
     }
 
 
@@ -140,6 +148,9 @@ def report(found: dict[str, object]) -> None:
         {kind: p(found[kind][name], 0.5) for kind in ("miss", "hit")}
         for name in ("semcache", "LiteLLM's own", "no cache")
     )
+    for name in PROXIES:
+        new, again = found["answered_new"][name], found["answered_again"][name]
+        print(f"{name}: {new:.0%} of new questions answered by a cache, {again:.0%} of old ones")
     print(f"\nencoder alone: {encoder:.2f} ms")
     allowed = 1.5 * own["hit"] + encoder
     print(f"hit:  {ours['hit']:.2f} ms; 1.5 x LiteLLM's exact cache + encoder = {allowed:.2f} ms")
