@@ -1,14 +1,15 @@
 """Measures what a cache that cannot keep everything, and for ever, does with what it has.
 
-    python benchmarks/freshness.py heat                   # what is used next; needs the extra hotness
+    python benchmarks/freshness.py heat                   # what is used next
     python benchmarks/freshness.py heat --stream Bing
 
 `--data` is the folder of streams, which are not part of the project (default `../shared/data`).
 
 **heat** At moments of the second half of a stream: how well a model ranks what is used in the five
-steps that follow. What there is to tune or train was so on the first half. Mooncake are the blocks of a
-chat service's prompts, Bing real queries of January 2020 by country and day, drawn by their popularity
-(seeded), and one stream is made up (seeded). On one core it takes about twenty minutes.
+steps that follow. What there is to tune or train was so on the first half. Mooncake are the blocks
+of a chat service's prompts, Bing real queries of January 2020 by country and day, drawn by their
+popularity (seeded), and one stream is made up (seeded). Needs the extra `hotness`. On one core it
+takes about twenty minutes.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import zipfile
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -90,13 +91,32 @@ def save(trained: Trained, path: str | os.PathLike[str]) -> None:
 
 
 def about(path: str | os.PathLike[str]) -> About:
-    """What the network in this file was made for.
+    """What the network in this file was made for; torch is not needed to know.
 
     Raises:
-        MissingExtra: torch is not installed.
         ConfigurationError: There is no such file, or it is none that `save` wrote.
     """
-    return _load(Path(path).expanduser(), "cpu").about
+    wrong = f"{path} is no model of semcache hotness train"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            inside = next(name for name in archive.namelist() if name.endswith(f"/extra/{ABOUT}"))
+            said = json.loads(archive.read(inside))
+        shape = (said["format"], said["steps"], said["horizon"])
+        found = About(float(said["step_seconds"]), str(said["trained_on"]))
+    except FileNotFoundError as error:
+        raise ConfigurationError(
+            f"no model {path}: give the file that semcache hotness train wrote"
+        ) from error
+    except (OSError, zipfile.BadZipFile) as error:
+        raise ConfigurationError(f"{wrong}, or cannot be read ({type(error).__name__})") from error
+    except (StopIteration, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(f"{wrong}: it does not say what it was made for") from error
+    if shape != (FORMAT, STEPS, HORIZON) or not 0 < found.step_seconds < math.inf:
+        raise ConfigurationError(
+            f"{path} is for other windows (format, steps, horizon {shape}, here "
+            f"{(FORMAT, STEPS, HORIZON)}): train it anew"
+        )
+    return found
 
 
 class TorchScriptHotness:
@@ -170,27 +190,15 @@ class TorchScriptHotness:
 
 
 def _load(path: Path, device: str) -> _Loaded:
-    need_torch("a trained model of heat")
+    made_for = about(path)
     import torch
 
-    wrong = f"{path} is no model of semcache hotness train"
-    found = {ABOUT: ""}
     try:
-        network = torch.jit.load(os.fspath(path), map_location=device, _extra_files=found).eval()
+        network = torch.jit.load(os.fspath(path), map_location=device).eval()
     except (OSError, RuntimeError, ValueError) as error:
         # torch's messages run over many lines.
         raise ConfigurationError(
-            f"{wrong}, or {device!r} is not there ({type(error).__name__})"
+            f"{path} cannot be loaded onto {device!r} ({type(error).__name__}): choose a device "
+            "that is there, or train the model anew"
         ) from error
-    try:
-        said = json.loads(found[ABOUT])
-        shape = (said["format"], said["steps"], said["horizon"])
-        made_for = About(float(said["step_seconds"]), str(said["trained_on"]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(f"{wrong}: it does not say what it was made for") from error
-    if shape != (FORMAT, STEPS, HORIZON) or not 0 < made_for.step_seconds < math.inf:
-        raise ConfigurationError(
-            f"{path} is for other windows (format, steps, horizon {shape}, here "
-            f"{(FORMAT, STEPS, HORIZON)}): train it anew"
-        )
     return _Loaded(network, made_for, weights_digest(dict(network.state_dict())))
