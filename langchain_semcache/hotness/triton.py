@@ -143,8 +143,8 @@ class TritonHotness:
         return heats
 
     def _batches(self, rows: Windows) -> Iterator[NDArray[np.float32]]:
+        connection = self._holder.get()  # imports what it needs, once, and connects to nothing
         until = self._clock.monotonic() + self._deadline
-        connection = self._holder.get()
         for first in range(0, len(rows), self._max_batch):
             left = until - self._clock.monotonic()
             if left <= 0:

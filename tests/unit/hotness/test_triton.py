@@ -89,7 +89,9 @@ def test_where_there_is_no_server_the_local_model_answers(scheme, windows, caplo
 def test_after_failures_the_server_is_left_alone_and_then_tried_once(windows) -> None:
     with answering(500, b"") as (url, asked):
         clock = ManualClock()
-        triton = TritonHotness(url, clock=clock, failures=2, cooldown_seconds=5)
+        triton = TritonHotness(
+            url, clock=clock, failures=2, cooldown_seconds=5, deadline_seconds=20
+        )
         for _ in range(4):
             triton.predict(windows)
         assert len(asked) == 2
@@ -152,7 +154,7 @@ def test_an_answer_that_is_none_is_not_believed(body, header) -> None:
     windows = np.eye(2, 64, dtype=np.float32)
     headers = {} if header is None else {"Inference-Header-Content-Length": header}
     with answering(200, body, headers=headers) as (url, asked):
-        triton = TritonHotness(url, fallback=PopularityHotness())
+        triton = TritonHotness(url, fallback=PopularityHotness(), deadline_seconds=20)
         assert triton.predict(windows).tolist() == PopularityHotness().predict(windows).tolist()
         assert len(asked) == 1
         assert triton.fell_back == 1
@@ -162,7 +164,7 @@ def test_an_answer_that_is_none_is_not_believed(body, header) -> None:
 def test_a_good_answer_is_taken() -> None:
     windows = np.eye(2, 64, dtype=np.float32)
     with answering(200, said("FP32", [2, 1], 1, 2)) as (url, _):
-        triton = TritonHotness(url)
+        triton = TritonHotness(url, deadline_seconds=20)
         # Sent in an order of their own; sorted, the last step with a use comes first.
         assert sorted(triton.predict(windows).tolist()) == [1, 2]
         assert triton.predict(windows[[0, 0, 1]]).tolist()[:2] == [triton.predict(windows)[0]] * 2
