@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, fields
@@ -100,12 +101,26 @@ def tuned(stream: Stream, *, start: int, end: int) -> EWMAHotness:
     return EWMAHotness(max(HALF_LIVES, key=lambda half: mean(found[str(half)]).ndcg))
 
 
-def network(stream: Stream, *, until: int, epochs: int, seed: int) -> HotnessModel:
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How long the network is trained, on how many windows, and from which seed."""
+
+    epochs: int = 20
+    max_windows: int = 15_000
+    seed: int = 0
+
+
+def network(stream: Stream, *, until: int, effort: Effort) -> HotnessModel:
     """The network, trained on what was before this step, as it is served: from its file."""
     from langchain_semcache.hotness.torchscript import TorchScriptHotness, save
     from langchain_semcache.hotness.training import TrainingSettings, train
 
-    trained = train(stream.uses, TrainingSettings(epochs=epochs, seed=seed), until=until)
+    settings = TrainingSettings(
+        epochs=effort.epochs, max_windows=effort.max_windows, seed=effort.seed
+    )
+    trained = train(stream.uses, settings, until=until)
+    for epoch in trained.epochs:
+        print(f"{stream.uses.name}: {epoch}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as place:
         save(trained, Path(place) / "heat.pt")
         return TorchScriptHotness(Path(place) / "heat.pt").open()
@@ -120,14 +135,14 @@ def interval(first: list[Quality], second: list[Quality]) -> str:
     return f"{low:+.3f} to {high:+.3f}"
 
 
-def rows(name: str, stream: Stream, *, epochs: int, seed: int) -> list[Row]:
+def rows(name: str, stream: Stream, effort: Effort) -> list[Row]:
     """One row a model, on the second half of the time; tuned and trained on the first."""
     half = stream.uses.end // 2
     models: dict[str, HotnessModel] = {
         "popularity, 64 steps": PopularityHotness(),
         "popularity, 5 steps": PopularityHotness(5),
         "EWMA": tuned(stream, start=half // 2, end=half),
-        "LSTM": network(stream, until=half, epochs=epochs, seed=seed),
+        "LSTM": network(stream, until=half, effort=effort),
     }
     found = evaluate(models, moments(stream.uses, start=half, end=stream.uses.end), k=stream.k)
     table: list[Row] = []
@@ -143,7 +158,7 @@ def rows(name: str, stream: Stream, *, epochs: int, seed: int) -> list[Row]:
 
 
 def run(
-    data: Path, *, only: str | None = None, epochs: int = 20, seed: int = 0, threads: int = 1
+    data: Path, *, only: str | None = None, effort: Effort | None = None, threads: int = 1
 ) -> list[Row]:
     """Every stream, or one."""
     import torch
@@ -153,7 +168,7 @@ def run(
         row
         for name, make in STREAMS.items()
         if only in (None, name)
-        for row in rows(name, make(data), epochs=epochs, seed=seed)
+        for row in rows(name, make(data), effort or Effort())
     ]
 
 
@@ -161,5 +176,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """What `freshness.py heat` takes beside the data."""
     parser.add_argument("--stream", choices=list(STREAMS), help="this one alone")
     parser.add_argument("--epochs", type=int, default=20, help="passes of training at most")
+    parser.add_argument("--max-windows", type=int, default=15_000, help="to learn from at most")
     parser.add_argument("--seed", type=int, default=0, help="of the network")
     parser.add_argument("--threads", type=int, default=1, help="of torch")

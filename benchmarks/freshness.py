@@ -41,8 +41,7 @@ def main(arguments: Sequence[str]) -> None:
     rows = heat.run(
         options.data,
         only=options.stream,
-        epochs=options.epochs,
-        seed=options.seed,
+        effort=heat.Effort(options.epochs, options.max_windows, options.seed),
         threads=options.threads,
     )
     print(table(list(rows[0]), rows))
