@@ -29,6 +29,11 @@ class TritonPythonModel:
         torch.set_num_threads(int(threads))
         path = os.path.join(args["model_repository"], args["model_version"], "model.pt")  # noqa: PTH118 - as the backend gives it
         self.network = torch.jit.load(path, map_location=self.device).eval()
+        steps = config["input"][0]["dims"][0]
+        with torch.inference_mode():
+            # TorchScript makes its plans on the first calls: no request is to wait for that.
+            for count in (1, 1, 2):
+                self.network(torch.zeros(count, int(steps), device=self.device))
 
     def execute(
         self, requests: Sequence[triton.InferenceRequest]
