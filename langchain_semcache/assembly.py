@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from langchain_semcache.backends import make_encoder, make_index, make_verifier
+from langchain_semcache.breaker import CircuitBreaker, ThrottledWarning
 from langchain_semcache.clock import Clock, SystemClock
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.encoders.batching import BatchingEncoder
 from langchain_semcache.engine.accounts import Accounts
-from langchain_semcache.engine.breaker import CircuitBreaker
 from langchain_semcache.engine.capacity import Capacity
 from langchain_semcache.engine.changes import SourceChanges
 from langchain_semcache.engine.dictionaries import Dictionaries
 from langchain_semcache.engine.evaluating import Evaluations
-from langchain_semcache.engine.gate import Gate, ThrottledWarning
+from langchain_semcache.engine.gate import Gate
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.engine.refining import refine

@@ -26,6 +26,7 @@ from langchain_semcache.request.canonical import nfc
 from langchain_semcache.settings import (
     ConfidenceEvictionSettings,
     FreshnessSettings,
+    HotnessSettings,
     Lifetime,
     Number,
     Seconds,
@@ -203,6 +204,7 @@ class SemcacheConfig(Settings):
     responses: ResponseSettings = ResponseSettings()
     streams: StreamSettings = StreamSettings()
     freshness: FreshnessSettings = FreshnessSettings()
+    hotness: HotnessSettings = HotnessSettings()
     confidence_eviction: ConfidenceEvictionSettings = ConfidenceEvictionSettings()
 
     @field_validator("location")

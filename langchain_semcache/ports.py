@@ -18,6 +18,12 @@ Vectors: TypeAlias = NDArray[np.float32]
 Vector: TypeAlias = NDArray[np.float32]
 """float32 [dimension], of length 1."""
 
+Windows: TypeAlias = NDArray[np.float32]
+"""float32 [n, 64]: how often an entry was used in each of 64 steps, the oldest first."""
+
+Heats: TypeAlias = NDArray[np.float32]
+"""float32 [n]: how often each is expected to be used in the five steps that follow."""
+
 
 class Encoder(Protocol):
     """Text to vectors. Safe to call from several threads."""
@@ -129,6 +135,41 @@ class Evaluator(Protocol):
         Raises:
             EvaluatorUnavailable: There was no reply.
         """
+        ...
+
+
+class HotnessModel(Protocol):
+    """Expects what will be asked for. Safe to call from several threads."""
+
+    @property
+    def identity(self) -> str:
+        """Model and settings: equal identities give equal answers."""
+        ...
+
+    def predict(self, windows: Windows) -> Heats:
+        """Expected uses in the five steps after each window; finite and not negative.
+
+        A step is a minute, unless model and tracker were made for another one.
+
+        Raises:
+            ValueError: `windows` is no float array [n, 64], or holds what is no count.
+        """
+        ...
+
+
+class HeatTracker(Protocol):
+    """Counts uses and expects those to come. Safe to call from several threads; never raises."""
+
+    def used(self, entry_id: str) -> None:
+        """The entry was stored or served just now."""
+        ...
+
+    def forgotten(self, entry_id: str) -> None:
+        """The entry is gone; unknown ids are ignored."""
+        ...
+
+    def heat(self, entry_ids: Sequence[str]) -> Heats:
+        """Expected uses in the next five minutes, in order; NaN for what is not known yet."""
         ...
 
 

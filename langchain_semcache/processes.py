@@ -45,6 +45,11 @@ class PerProcess(Generic[T]):
                 self._made = made
             return made[1]
 
+    @property
+    def made(self) -> bool:
+        """Whether this process has its value."""
+        return self._made is not None and self._made[0] == os.getpid()
+
     def keep_inherited(self) -> None:
         """In a forked child: never destroy the parent's value.
 

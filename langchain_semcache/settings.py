@@ -1,12 +1,21 @@
-"""What every group of settings is, and those on how long answers live and how sure they are."""
+"""What every group of settings is, and those on how long answers live and what comes of that."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from langchain_semcache.eviction import HIGHEST_SCORE, LARGEST_VOCABULARY, Sureness, Thresholds
 from langchain_semcache.ttl import CLASSES, SLA, checked_ttl
@@ -272,3 +281,47 @@ class ConfidenceEvictionSettings(Settings):
             share=self.share,
             doubtful_share=self.doubtful_share,
         )
+
+
+_HEAT = re.compile(r"none|popularity|ewma|torchscript:.+|triton:(grpc|http)://.+", re.DOTALL)
+
+
+class HotnessSettings(Settings):
+    """Which model expects what will be asked for next.
+
+    Attributes:
+        model: "none", "popularity" (the mean of the window goes on), "ewma" (a moving average
+            does), "torchscript:PATH" (a network of `semcache hotness train`, in this process), or
+            "triton:grpc://HOST:PORT" or "triton:http://HOST:PORT" (one that a server has).
+        half_life: Steps after which a use counts half; for "ewma", and for what answers in place of
+            a server.
+        step_seconds: Length of a step. A window is 64 of them, and the next 5 are expected.
+        max_entries: Entries counted at most.
+        device: Where the network of a path runs: "cpu", "cuda:0" …
+        triton_model: Name of the model on the server.
+        deadline_seconds: What asking the server may take.
+        max_batch: Windows in one request to it.
+        breaker_failures, breaker_cooldown_seconds: Failures in a row after which the server is left
+            alone, and for how long.
+    """
+
+    model: str = "none"
+    half_life: Annotated[Number, Field(gt=0)] = 16.0
+    step_seconds: Annotated[Number, Field(gt=0)] = 60.0
+    max_entries: int = Field(65_536, ge=1)
+    device: str = Field("cpu", min_length=1)
+    triton_model: str = "semcache_heat"
+    deadline_seconds: Seconds = 0.25
+    max_batch: int = Field(1_024, ge=1)
+    breaker_failures: int = Field(3, ge=1)
+    breaker_cooldown_seconds: Seconds = 5.0
+
+    @field_validator("model")
+    @classmethod
+    def _known_kind(cls, model: str) -> str:
+        if not _HEAT.fullmatch(model):
+            raise ValueError(
+                "is 'none', 'popularity', 'ewma', 'torchscript:PATH', 'triton:grpc://HOST:PORT' or "
+                "'triton:http://HOST:PORT'"
+            )
+        return model

@@ -20,6 +20,9 @@ from langchain_semcache.cli.entries import show
 from langchain_semcache.cli.explain import explain
 from langchain_semcache.cli.fragmentation import fragmentation
 from langchain_semcache.cli.history import history
+from langchain_semcache.cli.hotness_evaluate import evaluated
+from langchain_semcache.cli.hotness_export import export_triton
+from langchain_semcache.cli.hotness_train import train
 from langchain_semcache.cli.invalidate import invalidate, source_changed
 from langchain_semcache.cli.report import report
 from langchain_semcache.cli.stats import stats
@@ -100,6 +103,21 @@ def _lab(context: typer.Context) -> None:
 
 
 lab.command()(fragmentation)
+
+hotness = typer.Typer()
+app.add_typer(hotness, name="hotness")
+
+
+@hotness.callback(invoke_without_command=True)
+def _hotness(context: typer.Context) -> None:
+    """Models of what is asked for next: train one, measure it, have it served."""
+    if context.invoked_subcommand is None:
+        screen.out().print(context.get_help())
+
+
+hotness.command()(train)
+hotness.command("evaluate")(evaluated)
+hotness.command()(export_triton)
 
 for _command in (
     *(demo, stats, explain, show, history, report),

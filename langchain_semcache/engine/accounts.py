@@ -14,9 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from langchain_semcache.breaker import ThrottledWarning
 from langchain_semcache.clock import Clock
 from langchain_semcache.engine.commands import Admit, Admitted, Answer, Book, Due
-from langchain_semcache.engine.gate import ThrottledWarning, told
+from langchain_semcache.engine.gate import told
 from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.events import BudgetTurned, EventSink

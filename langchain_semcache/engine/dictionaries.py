@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from langchain_semcache.breaker import ThrottledWarning
 from langchain_semcache.clock import Clock
-from langchain_semcache.engine.gate import ThrottledWarning, told
+from langchain_semcache.engine.gate import told
 from langchain_semcache.engine.shelf import Shelf
 from langchain_semcache.errors import CorruptEntry
 from langchain_semcache.ports import EntryIndex

@@ -2,38 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import threading
-
+from langchain_semcache.breaker import CircuitBreaker, ThrottledWarning
 from langchain_semcache.clock import Clock
-from langchain_semcache.engine.breaker import CircuitBreaker
 from langchain_semcache.engine.commands import Failure
 from langchain_semcache.errors import CorruptEntry
 from langchain_semcache.events import BackendFailed, BreakerClosed, BreakerOpened, EventSink
 from langchain_semcache.records import Reason
-
-logger = logging.getLogger("langchain_semcache")
-
-WARNING_INTERVAL_SECONDS = 60.0
-
-
-class ThrottledWarning:
-    """Logs at most one warning per interval: an outage is one line, and not one a request."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._warned_at: float | None = None
-
-    def __call__(self, message: str) -> None:
-        """Log it, or not. The message must not quote a prompt."""
-        now = self._clock.monotonic()
-        with self._lock:
-            if self._warned_at is not None and now - self._warned_at < WARNING_INTERVAL_SECONDS:
-                return
-            self._warned_at = now
-        interval = WARNING_INTERVAL_SECONDS
-        logger.warning("%s (further warnings held back for %.0f s)", message, interval)
 
 
 class Gate:

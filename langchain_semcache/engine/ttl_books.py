@@ -14,8 +14,9 @@ from typing import Final, TypeAlias
 import zstandard
 from pydantic import TypeAdapter
 
+from langchain_semcache.breaker import ThrottledWarning
 from langchain_semcache.clock import Clock
-from langchain_semcache.engine.gate import ThrottledWarning, told
+from langchain_semcache.engine.gate import told
 from langchain_semcache.ports import EntryIndex
 from langchain_semcache.records import BOOKS, Entry
 from langchain_semcache.ttl import DAY, Changes, Evidence, Fading

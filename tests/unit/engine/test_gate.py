@@ -6,9 +6,9 @@ import logging
 
 import pytest
 
+from langchain_semcache import breaker as outages
+from langchain_semcache.breaker import CircuitBreaker
 from langchain_semcache.clock import ManualClock
-from langchain_semcache.engine import gate as gates
-from langchain_semcache.engine.breaker import CircuitBreaker
 from langchain_semcache.engine.gate import Gate
 from langchain_semcache.errors import CorruptEntry, IndexUnavailable
 from langchain_semcache.events import BackendFailed, BreakerClosed, BreakerOpened
@@ -48,7 +48,7 @@ def said(caplog):
 
 
 def test_a_second_warning_comes_after_the_interval_and_no_sooner(gate, clock, said):
-    assert gates.WARNING_INTERVAL_SECONDS == INTERVAL
+    assert outages.WARNING_INTERVAL_SECONDS == INTERVAL
     counts = []
     for seconds in (0, 1, INTERVAL - 1.5, 0.5, 0, INTERVAL - 0.5, 0.5):
         clock.advance(seconds)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from langchain_semcache.breaker import CircuitBreaker
 from langchain_semcache.clock import ManualClock
-from langchain_semcache.engine.breaker import CircuitBreaker
 
 
 def a_breaker():

@@ -1,10 +1,15 @@
-"""A circuit breaker: after a few failures in a row, stop asking for a while."""
+"""What to do about a backend that fails: leave it alone for a while, and say so once."""
 
 from __future__ import annotations
 
+import logging
 import threading
 
 from langchain_semcache.clock import Clock
+
+logger = logging.getLogger("langchain_semcache")
+
+WARNING_INTERVAL_SECONDS = 60.0
 
 
 class CircuitBreaker:
@@ -51,3 +56,22 @@ class CircuitBreaker:
             opened = self._opened_at is None
             self._opened_at = self._clock.monotonic()
             return opened
+
+
+class ThrottledWarning:
+    """Logs at most one warning per interval: an outage is one line, and not one a request."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._warned_at: float | None = None
+
+    def __call__(self, message: str) -> None:
+        """Log it, or not. The message must not quote a prompt."""
+        now = self._clock.monotonic()
+        with self._lock:
+            if self._warned_at is not None and now - self._warned_at < WARNING_INTERVAL_SECONDS:
+                return
+            self._warned_at = now
+        interval = WARNING_INTERVAL_SECONDS
+        logger.warning("%s (further warnings held back for %.0f s)", message, interval)
