@@ -13,7 +13,6 @@ from langchain_semcache.clock import Clock, SystemClock
 from langchain_semcache.config import SemcacheConfig
 from langchain_semcache.encoders.batching import BatchingEncoder
 from langchain_semcache.engine.accounts import Accounts
-from langchain_semcache.engine.capacity import Capacity
 from langchain_semcache.engine.changes import SourceChanges
 from langchain_semcache.engine.dictionaries import Dictionaries
 from langchain_semcache.engine.evaluating import Evaluations
@@ -26,9 +25,9 @@ from langchain_semcache.engine.sync_driver import SyncDriver
 from langchain_semcache.engine.workplace import RECENT_VECTORS, Workplace
 from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.events import EventSink
-from langchain_semcache.eviction import Limits
 from langchain_semcache.guards import check
-from langchain_semcache.lifetimes import make_lives
+from langchain_semcache.heat import Expected, expecting
+from langchain_semcache.lifetimes import make_capacity, make_lives
 from langchain_semcache.ports import (
     BlockingPort,
     Encoder,
@@ -69,6 +68,7 @@ class Core:
     sink: FanOut
     warn: ThrottledWarning
     changes: SourceChanges
+    expected: Expected | None
     opened: ExitStack
 
     def resolve(self, request: Request) -> Resolved:
@@ -129,11 +129,18 @@ def build(
                 opened.callback(index.close)
         cut = partial(split, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
         counters = Counters()
-        sink = FanOut((counters, *sinks))
+        expected = expecting(config.hotness, clock=clock, pool=pool, opened=opened)
+        sink = FanOut((counters, *([] if expected is None else [expected]), *sinks))
         accounts = _accounts(config, calibration, index=index, clock=clock, sink=sink, pool=pool)
         if accounts is not None:
             opened.callback(accounts.close)
-        lives, freshness = make_lives(config, index=index, clock=clock, pool=pool)
+        lives, freshness = make_lives(
+            config,
+            index=index,
+            clock=clock,
+            pool=pool,
+            rate=None if expected is None else expected.rate,
+        )
         if freshness is not None:
             opened.callback(freshness.close)
         shelf = Shelf()
@@ -149,8 +156,13 @@ def build(
             verifier_gate=_gate("verifier", Reason.VERIFIER_UNAVAILABLE, config, clock, sink),
             verifier_may_block=_may_block(verifier, unsaid=True),
             accounts=accounts,
-            capacity=_capacity(
-                config, index=index, dimension=encoder.dimension, clock=clock, sink=sink
+            capacity=make_capacity(
+                config,
+                index=index,
+                dimension=encoder.dimension,
+                clock=clock,
+                sink=sink,
+                uses=None if expected is None else expected.uses,
             ),
             clock=clock,
             pool=pool,
@@ -189,6 +201,7 @@ def build(
             sink=sink,
             warn=ThrottledWarning(clock),
             changes=SourceChanges(clock),
+            expected=expected,
             opened=opened.pop_all(),
         )
 
@@ -303,29 +316,6 @@ def _dictionaries(
         return None
     return Dictionaries(
         index=index, shelf=shelf, clock=clock, most_bytes=responses.dictionary_bytes
-    )
-
-
-def _capacity(
-    config: SemcacheConfig, *, index: EntryIndex, dimension: int, clock: Clock, sink: FanOut
-) -> Capacity | None:
-    """Who has to go when the cache is full, when there is a bound."""
-    limits = Limits(
-        max_entries=config.max_entries,
-        max_bytes=config.max_bytes,
-        tenant_max_entries=config.tenant_max_entries,
-        tenant_max_bytes=config.tenant_max_bytes,
-    )
-    if not limits.any:
-        return None
-    return Capacity(
-        limits,
-        policy=config.eviction,
-        prices=config.model_prices,
-        index=index,
-        dimension=dimension,
-        clock=clock,
-        sink=sink,
     )
 
 

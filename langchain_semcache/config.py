@@ -165,9 +165,11 @@ class SemcacheConfig(Settings):
             overhead, as `eviction.entry_bytes` counts them; not what answers share. None is
             unbounded.
         tenant_max_entries, tenant_max_bytes: The same for each tenant of a namespace.
-        eviction: What goes first when a bound is reached: "heat", "cost", "tinylfu", "lfu" or
-            "lru". What has expired goes before anything else.
-        model_prices: What an answer costs, by model, for its length; others cost 1. For "cost".
+        eviction: What goes first when a bound is reached: "heat", "cost", "predicted" (what
+            `hotness` expects least of), "tinylfu", "lfu" or "lru". What has expired goes before
+            anything else.
+        model_prices: What an answer costs, by model, for its length; others cost 1. For "cost" and
+            "predicted".
         graph_from: Entries from which the embedded store builds its search graph.
         deadline_seconds: What a lookup or a store may take in its backends before it is given up.
         breaker_failures, breaker_cooldown_seconds: Failures in a row after which a backend is left
@@ -192,7 +194,7 @@ class SemcacheConfig(Settings):
     max_bytes: int | None = Field(None, ge=1)
     tenant_max_entries: int | None = Field(None, ge=1)
     tenant_max_bytes: int | None = Field(None, ge=1)
-    eviction: Literal["heat", "cost", "tinylfu", "lfu", "lru"] = "heat"
+    eviction: Literal["heat", "cost", "predicted", "tinylfu", "lfu", "lru"] = "heat"
     model_prices: dict[str, Annotated[Number, Field(gt=0)]] = Field(default_factory=dict)
     graph_from: int = Field(20_000, ge=100)
     deadline_seconds: Seconds = 2.0
@@ -232,6 +234,12 @@ class SemcacheConfig(Settings):
         """The settings for `repr`, without the password that a URL may carry."""
         for name, value in super().__repr_args__():
             yield name, without_password(value) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _predictions_need_a_model(self) -> Self:
+        if self.eviction == "predicted" and self.hotness.model == "none":
+            raise ValueError('eviction is "predicted", but hotness.model is "none": name a model')
+        return self
 
     @model_validator(mode="after")
     def _key_needs_a_server(self) -> Self:

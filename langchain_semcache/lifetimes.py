@@ -1,17 +1,21 @@
-"""From the settings of `freshness` to the rules that lifetimes come from."""
+"""From settings to what says how long answers stay: the rules of lifetimes, and who has to go."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
 from langchain_semcache.clock import Clock
 from langchain_semcache.config import SemcacheConfig
+from langchain_semcache.engine.capacity import Capacity
 from langchain_semcache.engine.freshness import Fixed, Freshness
 from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.engine.shadow_ttl import Sample, ShadowTtl
 from langchain_semcache.engine.ttl_books import TtlBooks
+from langchain_semcache.events import EventSink
+from langchain_semcache.eviction import Limits
 from langchain_semcache.ports import EntryIndex
 from langchain_semcache.request import tenant_digest
 from langchain_semcache.settings import FreshnessSettings, ShadowSettings
@@ -19,15 +23,27 @@ from langchain_semcache.ttl import CLASSES, SLA, Bounds, Choice, Rule, Rules, Tt
 
 
 def make_lives(
-    config: SemcacheConfig, *, index: EntryIndex, clock: Clock, pool: WorkerPool
+    config: SemcacheConfig,
+    *,
+    index: EntryIndex,
+    clock: Clock,
+    pool: WorkerPool,
+    rate: Callable[[str], float | None] | None = None,
 ) -> tuple[Fixed | Freshness, Freshness | None]:
-    """What says how long entries live that have no lifetime of their own, and what is learned."""
+    """What says how long entries live that have no lifetime of their own, and what is learned.
+
+    `rate` tells uses a second that are expected of an entry, None where nothing is.
+    """
     settings = config.freshness
     fixed = Fixed(_seconds(config.ttl), _seconds(config.volatile_ttl))
     if settings.policy == "fixed" and not settings.shadows:
         return fixed, None
     freshness = Freshness(
-        make_rules(config.freshness), clock=clock, pool=pool, books=TtlBooks(index, clock)
+        make_rules(config.freshness),
+        clock=clock,
+        pool=pool,
+        books=TtlBooks(index, clock),
+        rate=rate,
     )
     freshness.load(config.namespace)
     lives = fixed if settings.policy == "fixed" else freshness
@@ -61,6 +77,36 @@ def _shadow(
         shadow=partial(freshness.life_under, rules=rules) if by_rules else fixed.life,
         sliding=by_rules and settings.sliding,
         clock=freshness.clock,
+    )
+
+
+def make_capacity(
+    config: SemcacheConfig,
+    *,
+    index: EntryIndex,
+    dimension: int,
+    clock: Clock,
+    sink: EventSink,
+    uses: Callable[[str], float] | None = None,
+) -> Capacity | None:
+    """Who has to go when the cache is full, when there is a bound; `uses` is what is expected."""
+    limits = Limits(
+        max_entries=config.max_entries,
+        max_bytes=config.max_bytes,
+        tenant_max_entries=config.tenant_max_entries,
+        tenant_max_bytes=config.tenant_max_bytes,
+    )
+    if not limits.any:
+        return None
+    return Capacity(
+        limits,
+        policy=config.eviction,
+        uses=uses if config.eviction == "predicted" else None,
+        prices=config.model_prices,
+        index=index,
+        dimension=dimension,
+        clock=clock,
+        sink=sink,
     )
 
 

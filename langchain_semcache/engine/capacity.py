@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from langchain_semcache.clock import Clock
@@ -20,6 +21,7 @@ from langchain_semcache.eviction import (
     Books,
     Kept,
     Limits,
+    Predicted,
     entry_bytes,
     least_bytes,
 )
@@ -58,8 +60,10 @@ class Capacity:
     Hits cost an append to a queue; the books are made up when something is stored.
 
     Args:
-        policy: A name of `POLICIES`.
-        prices: What a model's answer costs, by model, for its length; others cost 1. For "cost".
+        policy: A name of `POLICIES`, or "predicted".
+        uses: Expected uses of an entry. For "predicted".
+        prices: What a model's answer costs, by model, for its length; others cost 1. For "cost",
+            and for "predicted" where there are any.
         dimension: Length of the vectors.
     """
 
@@ -69,6 +73,7 @@ class Capacity:
         *,
         policy: str,
         prices: Mapping[str, float],
+        uses: Callable[[str], float] | None = None,
         index: EntryIndex,
         dimension: int,
         clock: Clock,
@@ -77,6 +82,8 @@ class Capacity:
         self._limits = limits
         self._policy = policy
         self._prices = prices
+        self._costly = policy == "cost" or (policy == "predicted" and bool(prices))
+        self._make = POLICIES[policy] if uses is None else partial(Predicted, uses)
         self._index = index
         self._dimension = dimension
         self._clock = clock
@@ -267,7 +274,7 @@ class Capacity:
             raise
         books = self._books.get(namespace)
         if books is None:
-            books = Books(POLICIES[self._policy](), self._limits)
+            books = Books(self._make(), self._limits)
         there = {entry.id for entry in found}
         for entry_id in [known for known in books.kept if known not in there]:
             books.forgotten(entry_id)
@@ -300,7 +307,7 @@ class Capacity:
     def _value(self, entry: Entry, size: int) -> float:
         """What a hit saves, for the room the entry takes: bytes where those are bounded."""
         saved = 1.0
-        if self._policy == "cost":
+        if self._costly:
             # Of the answer itself: what it takes is little where it leans on another one.
             length = raw_size(entry.payload) or len(entry.payload)
             saved = self._prices.get(entry.model, 1.0) * length

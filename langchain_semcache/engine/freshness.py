@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -108,16 +109,25 @@ class Freshness:
         rules: Every number. Other rules make other lifetimes of the same entries at once.
         pool: Reads and writes of the books happen there: no lookup waits for them.
         books: Where what was learned outlives the process; None keeps it in memory only.
+        rate: Uses a second that are expected of an entry; where nothing is, what was counted goes
+            on.
 
     Attributes:
         shadows: Other policies, played through on the same requests.
     """
 
     def __init__(
-        self, rules: Rules, *, clock: Clock, pool: WorkerPool, books: TtlBooks | None = None
+        self,
+        rules: Rules,
+        *,
+        clock: Clock,
+        pool: WorkerPool,
+        books: TtlBooks | None = None,
+        rate: Callable[[str], float | None] | None = None,
     ) -> None:
         self.rules = rules
         self.clock = clock
+        self._rate = rate
         self.shadows: tuple[ShadowTtl, ...] = ()
         self._pool = pool
         self._books = books
@@ -259,7 +269,10 @@ class Freshness:
         evidence = known.entries.get(entry.id) or Evidence.from_now(now)
         pace = self._paces.get(entry.scope)
         hits, lookups = evidence.tally(now, keep_days=rules.days)
-        asked, seconds = evidence.asked.counted(now)
+        rate = self._rate(entry.id) if self._rate is not None else None
+        if rate is None:
+            asked, seconds = evidence.asked.counted(now)
+            rate = asked / seconds if seconds > 0 else 0.0
         return Circumstances(
             facts=facts,
             seen=Seen(
@@ -270,7 +283,7 @@ class Freshness:
             ),
             triggers=evidence.triggers,
             change_rate=_change_rate(facts, evidence, known, rules, now),
-            request_rate=asked / seconds if seconds > 0 else 0.0,
+            request_rate=rate,
             qps_ratio=pace.ratio(now) if pace is not None else 1.0,
             confidence=_confidence(entry),
         )

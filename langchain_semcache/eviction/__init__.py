@@ -24,6 +24,7 @@ from langchain_semcache.eviction._entropy import (
     mean,
     top_difference,
 )
+from langchain_semcache.eviction._expected import Predicted
 from langchain_semcache.eviction._frequency import LFU, TinyLFU
 from langchain_semcache.eviction._heat import Heat
 from langchain_semcache.eviction._lifetimes import Sureness
@@ -49,6 +50,7 @@ __all__ = [
     "Level",
     "Limits",
     "Policy",
+    "Predicted",
     "Ruling",
     "Score",
     "Signals",

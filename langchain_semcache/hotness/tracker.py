@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 
@@ -10,7 +11,7 @@ import numpy as np
 from langchain_semcache.breaker import ThrottledWarning
 from langchain_semcache.clock import Clock
 from langchain_semcache.errors import ConfigurationError
-from langchain_semcache.hotness.features import STEP_SECONDS, CountRing, distinct
+from langchain_semcache.hotness.features import STEP_SECONDS, STEPS, CountRing, distinct
 from langchain_semcache.ports import Heats, HotnessModel, Windows
 
 MAX_ENTRIES = 65_536
@@ -53,6 +54,7 @@ class WindowedHeat:
         self._began = clock.monotonic()
         self._ring: CountRing[str] = CountRing(max_entries)
         self._known: dict[str, float] = {}
+        self._before: dict[str, float] = {}
         self._lock = threading.Lock()
         self._warn = ThrottledWarning(clock)
 
@@ -76,6 +78,7 @@ class WindowedHeat:
         with self._lock:
             self._ring.forget(entry_id)
             self._known.pop(entry_id, None)
+            self._before.pop(entry_id, None)
 
     def heat(self, entry_ids: Sequence[str]) -> Heats:
         """See `HeatTracker`."""
@@ -95,6 +98,31 @@ class WindowedHeat:
                 if self._ring.step == step:
                     self._known.update(learned)
         return np.array([found[one] for one in entry_ids], dtype=np.float32)  # None becomes NaN
+
+    def known(self, entry_id: str) -> float | None:
+        """The heat that the model was last asked for, of this step or the one before; asks nobody.
+
+        None where there is none, or the model failed.
+        """
+        with self._lock:
+            self._move()
+            heat = self._known.get(entry_id, self._before.get(entry_id))
+        return None if heat is None or math.isnan(heat) else heat
+
+    def newcomer(self) -> float | None:
+        """What the model expects of an entry with a single use, in the last step; None if it fails.
+
+        Asks the model.
+        """
+        window = np.zeros((1, STEPS), dtype=np.float32)
+        window[0, -1] = 1
+        heat = float(self._predicted(window)[0])
+        return None if math.isnan(heat) else heat
+
+    @property
+    def step_seconds(self) -> float:
+        """Length of a step."""
+        return self._step_seconds
 
     def refresh(self) -> int:
         """Ask the model about every entry that has a window; how many that are.
@@ -118,5 +146,6 @@ class WindowedHeat:
     def _move(self) -> None:
         step = int((self._clock.monotonic() - self._began) // self._step_seconds)
         if step > self._ring.step:
+            self._before = self._known if step == self._ring.step + 1 else {}
             self._ring.move(step)
             self._known = {}
