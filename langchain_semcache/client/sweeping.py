@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from math import inf
+from typing import Final
 
 from langchain_semcache.assembly import Core
 from langchain_semcache.engine import compaction
+from langchain_semcache.engine.commands import Remove
 from langchain_semcache.engine.compaction import Compaction, Sizes
 from langchain_semcache.engine.gate import told
 from langchain_semcache.engine.shelf import GRACE
 from langchain_semcache.errors import ConfigurationError, SemcacheError
 from langchain_semcache.records import Selection
 from langchain_semcache.ttl import checked_ttl
+
+STAYS: Final = timedelta(days=1)
+"""How long an answer stays that is over by the rules."""
+
+_PAGE: Final = 256
+"""Entries that go in one call of the index."""
 
 
 class Sweeper:
@@ -40,7 +49,7 @@ class Sweeper:
     def sweep_if_due(self) -> None:
         """Sweep behind the caller's back when the last time is long enough ago."""
         if self._core.policy.shelf.sweep_is_due(now=self._core.workplace.clock.now()):
-            self._core.workplace.pool.submit(self._compact_quietly)
+            self._core.workplace.pool.submit(self._sweep)
 
     def let_go(self, selection: Selection, count: int) -> None:
         """After `count` entries went: nothing more is learned from them.
@@ -62,6 +71,35 @@ class Sweeper:
     def sizes(self) -> Sizes:
         """What the answers of the cache's own namespace are and take."""
         return compaction.sizes(self._core.workplace.index, self._core.config.namespace)
+
+    def _sweep(self) -> None:
+        try:
+            self.remove_what_is_over()
+        except SemcacheError as error:
+            self._core.warn(f"what is over by the rules could not be removed ({told(error)})")
+        self._compact_quietly()
+
+    def remove_what_is_over(self) -> int:
+        """Remove what has been over by the rules for a day; how many that were.
+
+        Until then its next answer can still be compared with it.
+        """
+        policy, place = self._core.policy, self._core.workplace
+        if policy.freshness is None:
+            return 0
+        latest = place.clock.now() - STAYS.total_seconds()
+        over = [
+            entry.id
+            for entry in place.index.scan(Selection())
+            if entry.life and (policy.ends_at(entry, policy.life(entry)) or inf) < latest
+        ]
+        removed = 0
+        for start in range(0, len(over), _PAGE):
+            # Of its age: an answer that was stored under one of the ids since is not meant.
+            meant = Selection(ids=tuple(over[start : start + _PAGE]), created_before=latest)
+            count = place.call(Remove(meant))
+            removed += count if isinstance(count, int) else 0
+        return removed
 
     def _compact_quietly(self, namespace: str | None = None) -> None:
         """Sweep; what cannot be swept now goes the next time."""

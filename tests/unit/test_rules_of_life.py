@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from dataclasses import replace
 from datetime import timedelta
 
@@ -17,6 +18,7 @@ from langchain_semcache import (
     Response,
     Semcache,
 )
+from langchain_semcache.client.sweeping import Sweeper
 from langchain_semcache.clock import ManualClock
 from langchain_semcache.index.memory import MemoryIndex
 from langchain_semcache.records import Selection
@@ -338,6 +340,40 @@ def test_a_surge_of_requests(open_, clock, surge):
         ask(cache)
     during = ask(cache).life.seconds
     assert during < usual / 2 if surge == "shorten" else during > usual * 2
+
+
+@pytest.mark.parametrize("bound", [{}, {"max_entries": 50}])
+def test_what_is_over_is_removed_a_day_later_by_the_hour(clock, bound):
+    """X08: counts stay bounded, also where nobody has set a bound."""
+    with Semcache.open(
+        ":memory:",
+        encoder=ScriptedEncoder(dimension=256),
+        verifier="none",
+        clock=clock,
+        strict=True,
+        freshness={"policy": "rules"},
+        **bound,
+    ) as cache:
+        for hour in range(60):
+            store(cache, f"Question {hour}?")
+            clock.advance(3600)
+        until = time.monotonic() + 5
+        while cache.stats(sizes=False).entries > 40:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        kept = {entry.question for entry in cache.entries()}
+        assert {f"Question {hour}?" for hour in range(40, 60)} <= kept
+
+
+def test_a_fresh_answer_is_not_swept_for_the_old_one(open_, clock):
+    cache = open_()
+    store(cache)
+    store(cache, NEAR)
+    clock.advance(2 * DAY)
+    store(cache)
+    Sweeper(cache.core).remove_what_is_over()
+    assert [entry.question for entry in cache.entries()] == [ASKED]
+    assert ask(cache).hit
 
 
 def test_what_was_learned_outlives_the_process(open_, clock):
