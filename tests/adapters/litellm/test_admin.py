@@ -73,10 +73,11 @@ def test_explain_shows_every_candidate_and_serves_nothing(ask, proxy, upstream):
 
 
 def test_invalidate_by_model_tenant_and_age_with_a_dry_run(ask, proxy):
+    which = {"model": "gpt-4o-mini", "tenant": "key:hash-of-alice"}
+    proxy.ask("/semcache/invalidate", which)  # what other tests have left
     ask(QUESTION)
     ask(QUESTION, model="gpt-4o-mini")
     ask(QUESTION, key="bob")
-    which = {"model": "gpt-4o-mini", "tenant": "key:hash-of-alice"}
     counted = proxy.ask("/semcache/invalidate", {**which, "dry_run": True})[1]
     assert counted == {"removed": 1, "dry_run": True}
     assert ask(QUESTION, model="gpt-4o-mini").hit
