@@ -16,6 +16,7 @@ from langchain_semcache.engine.accounts import Accounts
 from langchain_semcache.engine.changes import SourceChanges
 from langchain_semcache.engine.dictionaries import Dictionaries
 from langchain_semcache.engine.evaluating import Evaluations
+from langchain_semcache.engine.freshness import Freshness
 from langchain_semcache.engine.gate import Gate
 from langchain_semcache.engine.policy import Policy
 from langchain_semcache.engine.pool import WorkerPool
@@ -163,6 +164,7 @@ def build(
                 clock=clock,
                 sink=sink,
                 uses=None if expected is None else expected.uses,
+                over=lives.over if isinstance(lives, Freshness) else None,
             ),
             clock=clock,
             pool=pool,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from functools import partial
 
 from langchain_semcache.clock import Clock
 from langchain_semcache.config import SemcacheConfig
-from langchain_semcache.engine.capacity import Capacity
+from langchain_semcache.engine.capacity import Capacity, Preference
 from langchain_semcache.engine.freshness import Fixed, Freshness
 from langchain_semcache.engine.pool import WorkerPool
 from langchain_semcache.engine.shadow_ttl import Sample, ShadowTtl
@@ -35,11 +35,12 @@ def make_lives(
     `rate` tells uses a second that are expected of an entry, None where nothing is.
     """
     settings = config.freshness
-    fixed = Fixed(_seconds(config.ttl), _seconds(config.volatile_ttl))
+    endless = config.confidence_eviction.endless_ttl.total_seconds()
+    fixed = Fixed(_seconds(config.ttl), _seconds(config.volatile_ttl), endless)
     if settings.policy == "fixed" and not settings.shadows:
         return fixed, None
     freshness = Freshness(
-        make_rules(config.freshness),
+        make_rules(config.freshness, endless=endless),
         clock=clock,
         pool=pool,
         books=TtlBooks(index, clock),
@@ -63,7 +64,7 @@ def _shadow(
     fixed: Fixed,
     freshness: Freshness,
 ) -> ShadowTtl:
-    rules = make_rules(settings)
+    rules = make_rules(settings, endless=fixed.endless)
     by_rules = settings.policy == "rules"
     return ShadowTtl(
         shadow.name,
@@ -88,8 +89,9 @@ def make_capacity(
     clock: Clock,
     sink: EventSink,
     uses: Callable[[str], float] | None = None,
+    over: Callable[[Iterable[str]], Sequence[str]] | None = None,
 ) -> Capacity | None:
-    """Who has to go when the cache is full, when there is a bound; `uses` is what is expected."""
+    """Who has to go when the cache is full, when there is a bound; see `Capacity`."""
     limits = Limits(
         max_entries=config.max_entries,
         max_bytes=config.max_bytes,
@@ -100,9 +102,12 @@ def make_capacity(
         return None
     return Capacity(
         limits,
-        policy=config.eviction,
-        uses=uses if config.eviction == "predicted" else None,
-        prices=config.model_prices,
+        by=Preference(
+            policy=config.eviction,
+            prices=config.model_prices,
+            uses=uses if config.eviction == "predicted" else None,
+            over=over,
+        ),
         index=index,
         dimension=dimension,
         clock=clock,
@@ -110,8 +115,8 @@ def make_capacity(
     )
 
 
-def make_rules(settings: FreshnessSettings) -> Rules:
-    """The rules that the settings describe."""
+def make_rules(settings: FreshnessSettings, *, endless: float = Rules().endless) -> Rules:
+    """The rules that the settings describe; see `Rules.endless`."""
     classes = {
         name: TtlClass(_seconds(its.first), its.factor, its.trigger)
         for name, its in settings.classes.items()
@@ -150,6 +155,7 @@ def make_rules(settings: FreshnessSettings) -> Rules:
         misses_in_a_row=settings.misses_in_a_row,
         days=settings.hit_rate_days,
         sliding=settings.sliding,
+        endless=endless,
     )
 
 

@@ -213,11 +213,11 @@ class AsyncSemcache(Client):
         dry_run: bool = False,
     ) -> int:
         """See `Semcache.source_changed`."""
-        selection = self._changed(
+        selection, news = self._changed(
             source, new_hash, tenant=tenant, namespace=namespace, dry_run=dry_run
         )
         count = await self._remove(selection, dry_run=dry_run)
-        return self._removed(count, dry_run=dry_run, why=Removal.SOURCE_CHANGED)
+        return self._outdated_removed(selection, count, news=news, dry_run=dry_run)
 
     async def clear(self) -> int:
         """See `Semcache.clear`."""

@@ -271,11 +271,11 @@ class Semcache(Client):
             ConfigurationError: `source` is no name, or `new_hash` no hash and no list of them.
             IndexUnavailable: The index did not do it.
         """
-        selection = self._changed(
+        selection, news = self._changed(
             source, new_hash, tenant=tenant, namespace=namespace, dry_run=dry_run
         )
         count = self._remove(selection, dry_run=dry_run)
-        return self._removed(count, dry_run=dry_run, why=Removal.SOURCE_CHANGED)
+        return self._outdated_removed(selection, count, news=news, dry_run=dry_run)
 
     def clear(self) -> int:
         """Remove every entry of this namespace, and nothing else; how many that were.

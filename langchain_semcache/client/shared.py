@@ -255,8 +255,11 @@ class Client:
         tenant: str | None,
         namespace: str | None,
         dry_run: bool,
-    ) -> Selection:
-        """What rests on other content of this source; unless it is a dry run, that is noted."""
+    ) -> tuple[Selection, bool]:
+        """What rests on other content of this source, and whether a report before said otherwise.
+
+        Unless it is a dry run, the report is noted.
+        """
         source_pairs([(source, "")])
         selection = Selection(
             namespace=self.config.namespace if namespace is None else nfc(namespace),
@@ -264,18 +267,25 @@ class Client:
             source=source,
             current=hashes(new_hash),
         )
-        if not dry_run:
-            if self._freshness is not None:
-                self._freshness.updated(
-                    source, namespace=selection.namespace or "", tenant=selection.tenant
-                )
-            self._core.changes.note(
-                source,
-                selection.current or (),
+        news = not dry_run and self._core.changes.note(
+            source,
+            selection.current or (),
+            namespace=selection.namespace or "",
+            tenant=selection.tenant,
+        )
+        return selection, news
+
+    def _outdated_removed(
+        self, selection: Selection, count: int, *, news: bool, dry_run: bool
+    ) -> int:
+        """After what rested on old content went: the rules hear of it, unless it was known."""
+        if self._freshness is not None and not dry_run and (news or count):
+            self._freshness.updated(
+                selection.source or "",
                 namespace=selection.namespace or "",
                 tenant=selection.tenant,
             )
-        return selection
+        return self._removed(count, dry_run=dry_run, why=Removal.SOURCE_CHANGED)
 
     def _told(self, entry_id: str, *, wrong: bool) -> Flow[None]:
         """Tell the error budget what a user says of an entry, and keep the pair it is about."""

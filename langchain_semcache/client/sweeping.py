@@ -90,7 +90,8 @@ class Sweeper:
         latest = place.clock.now() - STAYS.total_seconds()
         over = [
             entry.id
-            for entry in place.index.scan(Selection())
+            for namespace in policy.freshness.namespaces()
+            for entry in place.index.scan(Selection(namespace=namespace))
             if entry.life and (policy.ends_at(entry, policy.life(entry)) or inf) < latest
         ]
         removed = 0

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Final
 
 from langchain_semcache.clock import Clock
@@ -44,6 +45,9 @@ _AWAITED_SECONDS: Final = 60.0
 _PAGE: Final = 256
 """Entries that go in one call of the index."""
 
+_LOOKS: Final = 1.0
+"""Seconds between two looks at what is over; each takes a tenth of a microsecond an entry."""
+
 _TRIES: Final = 3
 """Looks at the index in one store, where others change it meanwhile."""
 
@@ -54,16 +58,31 @@ class _Awaited:
     since: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preference:
+    """Who goes first.
+
+    Attributes:
+        policy: A name of `POLICIES`, or "predicted".
+        prices: What a model's answer costs, by model, for its length; others cost 1. For "cost",
+            and for "predicted" where there are any.
+        uses: Expected uses of an entry. For "predicted".
+        over: Which of these are over, though the index still has them; None knows of none.
+    """
+
+    policy: str
+    prices: Mapping[str, float]
+    uses: Callable[[str], float] | None = None
+    over: Callable[[Iterable[str]], Sequence[str]] | None = None
+
+
 class Capacity:
     """Keeps every namespace within its limits. Safe between threads.
 
     Hits cost an append to a queue; the books are made up when something is stored.
 
     Args:
-        policy: A name of `POLICIES`, or "predicted".
-        uses: Expected uses of an entry. For "predicted".
-        prices: What a model's answer costs, by model, for its length; others cost 1. For "cost",
-            and for "predicted" where there are any.
+        by: Who goes first.
         dimension: Length of the vectors.
     """
 
@@ -71,19 +90,19 @@ class Capacity:
         self,
         limits: Limits,
         *,
-        policy: str,
-        prices: Mapping[str, float],
-        uses: Callable[[str], float] | None = None,
+        by: Preference,
         index: EntryIndex,
         dimension: int,
         clock: Clock,
         sink: EventSink,
     ) -> None:
         self._limits = limits
-        self._policy = policy
-        self._prices = prices
-        self._costly = policy == "cost" or (policy == "predicted" and bool(prices))
-        self._make = POLICIES[policy] if uses is None else partial(Predicted, uses)
+        self._policy = by.policy
+        self._prices = by.prices
+        self._over = by.over
+        self._looked: dict[str, float] = {}
+        self._costly = by.policy == "cost" or (by.policy == "predicted" and bool(by.prices))
+        self._make = POLICIES[by.policy] if by.uses is None else partial(Predicted, by.uses)
         self._index = index
         self._dimension = dimension
         self._clock = clock
@@ -216,11 +235,28 @@ class Capacity:
 
     def _evict(self, entry: Entry, books: Books) -> int:
         evicted = 0
+        self._let_go_what_is_over(entry, books)
         while victims := self._victims(entry, books):
             evicted += self._let_go(entry.namespace, books, victims)
         if evicted:
             self._sink.emit(EntriesEvicted(entry.namespace, evicted, self._policy))
         return evicted
+
+    def _let_go_what_is_over(self, entry: Entry, books: Books) -> None:
+        """Where somebody has to go, first those who are over by the rules; looked at once a second.
+
+        What is on its way to the index is new, whatever was over under its id.
+        """
+        now = self._clock.monotonic()
+        if self._over is None or books.next_victim(entry.id) is None:
+            return
+        if now - self._looked.get(entry.namespace, -inf) < _LOOKS:
+            return
+        self._looked[entry.namespace] = now
+        over = set(self._over(books.kept)) - {entry.id}
+        with self._announcing:
+            over.difference_update(self._awaited)
+        self._let_go(entry.namespace, books, sorted(over))
 
     def _victims(self, entry: Entry, books: Books) -> list[str]:
         victims: list[str] = []

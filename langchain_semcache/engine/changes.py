@@ -33,14 +33,15 @@ class SourceChanges:
 
     def note(
         self, source: str, current: Iterable[str], *, namespace: str, tenant: str | None
-    ) -> None:
-        """The source has only these hashes from now on."""
+    ) -> bool:
+        """The source has only these hashes from now on; whether others were reported before."""
         where = (namespace, tenant, source)
         with self._lock:
-            self._changes.pop(where, None)
+            before = self._changes.pop(where, None)
             self._changes[where] = (self._clock.monotonic(), frozenset(current))
             if len(self._changes) > REMEMBERED:
                 self._changes.popitem(last=False)
+            return before is not None and before[1] != self._changes[where][1]
 
     def outdated(
         self, sources: Iterable[tuple[str, str]], *, namespace: str, tenant: str

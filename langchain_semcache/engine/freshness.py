@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -26,6 +26,7 @@ from langchain_semcache.ttl import (
     Pace,
     Rules,
     Seen,
+    doubted,
     first_choice,
     life,
 )
@@ -37,6 +38,9 @@ BY_CLASS: Final = "class:"
 
 SCOPES: Final = 1_024
 NAMESPACES: Final = 256
+ENDS: Final = 65_536
+"""Entries of which it is remembered when they end, for a full cache: about 10 MB."""
+
 SAVE_SECONDS: Final = 60.0
 
 USUAL_COST: Final = 20.0
@@ -69,10 +73,12 @@ class Fixed:
     Attributes:
         ttl: In seconds; infinite for ever.
         volatile_ttl: The same at most for what changes by the day.
+        endless: What is shortened by doubt where `ttl` is infinite.
     """
 
     ttl: float
     volatile_ttl: float
+    endless: float = 604_800.0
 
     def life(self, entry: Entry) -> Life:
         """The lifetime that the entry would be given today."""
@@ -83,7 +89,7 @@ class Fixed:
         first = seconds
         steps: tuple[Step, ...] = ()
         if (factor := _confidence(entry)) != 1:
-            seconds *= factor
+            seconds = doubted(seconds, factor, self.endless)
             steps = (Step("confidence", factor, seconds),)
         return Life(ttl_class="fixed", because=because, first=first, steps=steps, seconds=seconds)
 
@@ -132,6 +138,8 @@ class Freshness:
         self._pool = pool
         self._books = books
         self._lock = threading.Lock()
+        self._closed = False
+        self._ends: OrderedDict[str, float] = OrderedDict()
         self._namespaces: dict[str, _Namespace] = {}
         self._paces: OrderedDict[str, Pace] = OrderedDict()
 
@@ -150,11 +158,25 @@ class Freshness:
     def ends_at(self, entry: Entry, lives: Life) -> float:
         """When that time is over, in seconds since the epoch; infinite for never."""
         start = entry.created_at
+        most = math.inf
         if self.rules.sliding:
+            most = start + self.rules.bounds_of(entry.tenant).most
             with self._lock:
                 seen = self._namespace(entry.namespace).known.entries.get(entry.id)
             start = max(start, seen.served_at) if seen is not None else start
-        return start + lives.seconds
+        end = min(most, start + lives.seconds)
+        with self._lock:
+            self._ends.pop(entry.id, None)
+            self._ends[entry.id] = end
+            if len(self._ends) > ENDS:
+                self._ends.popitem(last=False)
+        return end
+
+    def over(self, entry_ids: Iterable[str]) -> list[str]:
+        """Those of the entries that were over when they were last looked at, or are by then."""
+        now = self.clock.now()
+        with self._lock:
+            return [one for one in entry_ids if self._ends.get(one, math.inf) <= now]
 
     def asked(self, scope: Scope) -> None:
         """Count a request of this scope."""
@@ -168,7 +190,7 @@ class Freshness:
 
     def decided(self, decision: Decision, scope: Scope) -> None:
         """Learn from what became of a lookup, for the entry that came nearest."""
-        if decision.entry_id is None:
+        if decision.entry_id is None or decision.reason is Reason.BELOW_THRESHOLD:
             return
         now, rules = self.clock.now(), self.rules
         with self._lock:
@@ -179,7 +201,7 @@ class Freshness:
             elif decision.verdicts and decision.verdicts[0].reason not in _NOT_ABOUT_IT:
                 evidence.miss(now, keep_days=rules.days, in_a_row=rules.misses_in_a_row)
             else:
-                evidence.asked.add(now)
+                evidence.asked.add(now)  # whatever kept it from being served, it was asked for
             self._changed(scope.namespace, at, now)
 
     def refreshed(self, entry: Entry, *, changed: bool) -> None:
@@ -202,6 +224,8 @@ class Freshness:
 
     def stored(self, entry: Entry, *, changed: bool | None) -> None:
         """An answer was stored; whether it differs from the one before, where that is known."""
+        if entry.life:
+            self.ends_at(entry, self.life(entry))
         for shadow in self.shadows:
             shadow.stored(entry, changed=changed)
 
@@ -240,9 +264,15 @@ class Freshness:
             with self._lock:
                 at.unsaved = True
 
+    def namespaces(self) -> tuple[str, ...]:
+        """Those that this process has had to do with."""
+        with self._lock:
+            return tuple(self._namespaces)
+
     def close(self) -> None:
         """Save what has changed: whoever only looked leaves no trace."""
         with self._lock:
+            self._closed = True
             unsaved = [name for name, at in self._namespaces.items() if at.unsaved]
         for namespace in unsaved:
             self.save(namespace)
@@ -255,14 +285,14 @@ class Freshness:
             if len(self._namespaces) > NAMESPACES:
                 self._namespaces.pop(next(iter(self._namespaces)))
             if self._books is not None and not read:
-                self._pool.submit(lambda: self.load(namespace))
+                self._pool.submit(lambda: None if self._closed else self.load(namespace))
         return at
 
     def _changed(self, namespace: str, at: _Namespace, now: float) -> None:
         at.unsaved = True
         if self._books is not None and now - at.saved_at >= SAVE_SECONDS:
             at.saved_at = now
-            self._pool.submit(lambda: self.save(namespace))
+            self._pool.submit(lambda: None if self._closed else self.save(namespace))
 
     def _circumstances(self, entry: Entry, facts: Facts, rules: Rules, now: float) -> Circumstances:
         known = self._namespace(entry.namespace).known
@@ -281,7 +311,7 @@ class Freshness:
                 changed=evidence.changes.changed.at_time(now),
                 updates=_updates(entry, known, now),
             ),
-            triggers=evidence.triggers,
+            triggers=evidence.triggers.at_time(now),
             change_rate=_change_rate(facts, evidence, known, rules, now),
             request_rate=rate,
             qps_ratio=pace.ratio(now) if pace is not None else 1.0,

@@ -16,7 +16,15 @@ from langchain_semcache.ttl.classes import (
 from langchain_semcache.ttl.evidence import DAY, Changes, Evidence, Fading, Pace, Rate
 from langchain_semcache.ttl.expiry import UNSET, Ttl, Unset, checked_ttl, expires_at
 from langchain_semcache.ttl.optimum import best_lifetime
-from langchain_semcache.ttl.pipeline import PIPELINE, SLA, Bounds, Circumstances, Rules, life
+from langchain_semcache.ttl.pipeline import (
+    PIPELINE,
+    SLA,
+    Bounds,
+    Circumstances,
+    Rules,
+    doubted,
+    life,
+)
 
 __all__ = [
     "CLASSES",
@@ -45,6 +53,7 @@ __all__ = [
     "best_lifetime",
     "checked_ttl",
     "choose",
+    "doubted",
     "expires_at",
     "first_choice",
     "life",

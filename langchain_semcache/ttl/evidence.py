@@ -16,6 +16,9 @@ FADE: Final = 30 * DAY
 HEAT_FADE: Final = DAY
 """The same of how often an answer is asked for: interest moves faster than facts."""
 
+TRIGGER_FADE: Final = 7 * DAY
+"""The same of misses beside an answer."""
+
 MINUTE: Final = 60.0
 HOUR: Final = 3600.0
 USUAL_SECONDS: Final = HOUR * -math.expm1(-10 * MINUTE / HOUR)
@@ -150,7 +153,7 @@ class Evidence:
     asked: Rate
     days: dict[int, list[int]] = field(default_factory=dict)
     misses: int = 0
-    triggers: int = 0
+    triggers: Fading = field(default_factory=lambda: Fading(TRIGGER_FADE))
     changes: Changes = field(default_factory=Changes)
     served_at: float = 0.0
 
@@ -162,7 +165,7 @@ class Evidence:
         """It was served. One hit makes good for one time that its trigger fired."""
         self._count(now, 1, keep_days)
         self.misses = 0
-        self.triggers = max(0, self.triggers - 1)
+        self.triggers.add(-min(1.0, self.triggers.at_time(now)), now)
         self.served_at = max(self.served_at, now)
 
     def miss(self, now: float, *, keep_days: int, in_a_row: int) -> None:
@@ -171,7 +174,7 @@ class Evidence:
         self.misses += 1
         if self.misses >= in_a_row:
             self.misses = 0
-            self.triggers += 1
+            self.triggers.add(1.0, now)
 
     def tally(self, now: float, *, keep_days: int) -> tuple[int, int]:
         """Hits and lookups of the last days, today included."""

@@ -53,6 +53,7 @@ class Rules:
         misses_in_a_row: Misses beside an entry that fire its trigger.
         days: Over which a hit rate is taken.
         sliding: A lifetime counts from when the entry was last served, not from writing.
+        endless: What is shortened by doubt where a lifetime has no end, in seconds.
     """
 
     classes: Mapping[str, TtlClass] = field(default_factory=lambda: CLASSES)
@@ -69,6 +70,7 @@ class Rules:
     misses_in_a_row: int = 3
     days: int = 7
     sliding: bool = False
+    endless: float = 604_800.0
 
     def bounds_of(self, tenant: str) -> Bounds:
         return self.tenants.get(tenant, self.bounds)
@@ -106,50 +108,54 @@ class _So:
     rules: Rules
 
 
-def _changes(so: _So) -> float:
+def _changes(seconds: float, so: _So) -> float:
     """What was learned of how often the answer changes, in place of the class's first lifetime."""
     if so.rules.stale_cost is None or not so.at.change_rate > 0:
-        return 1.0
+        return seconds
     worth = min(1.0, 1.0 / so.rules.stale_cost)
-    best = best_lifetime(so.at.change_rate, so.at.request_rate, worth)
-    return best / so.of.first if so.of.first > 0 else 1.0
+    return best_lifetime(so.at.change_rate, so.at.request_rate, worth)
 
 
-def _decay(so: _So) -> float:
+def _decay(seconds: float, so: _So) -> float:
     """The factor of the class, once for each time that its trigger has fired."""
     fired = {"updates": so.at.seen.updates, "misses": so.at.triggers, "none": 0.0}[so.of.trigger]
-    return float(so.of.factor**fired)
+    return seconds * float(so.of.factor**fired)
 
 
-def _surge(so: _So) -> float:
+def _surge(seconds: float, so: _So) -> float:
     """max(limit, 1/ratio), or the other way round; less traffic than usual changes nothing."""
     ratio = so.at.qps_ratio
     if so.rules.surge == "off" or not ratio > 1:
-        return 1.0
+        return seconds
     shortened = max(so.rules.surge_limit, 1.0 / ratio)
-    return shortened if so.rules.surge == "shorten" else 1.0 / shortened
+    return seconds * shortened if so.rules.surge == "shorten" else seconds / shortened
 
 
-def _canary(so: _So) -> float:
+def _canary(seconds: float, so: _So) -> float:
     """Less for a model version on trial: what it says is to be replaced soon."""
     rules, facts = so.rules, so.at.facts
     on_trial = any(fnmatchcase(facts.model, pattern) for pattern in rules.canary_models) or any(
         fnmatchcase(tag, pattern) for tag in facts.tags for pattern in rules.canary_tags
     )
-    return rules.canary_factor if on_trial else 1.0
+    return seconds * rules.canary_factor if on_trial else seconds
 
 
-def _sla(so: _So) -> float:
+def _sla(seconds: float, so: _So) -> float:
     """The tier of the tenant."""
-    return so.rules.tiers[so.rules.bounds_of(so.at.facts.tenant).tier]
+    return seconds * so.rules.tiers[so.rules.bounds_of(so.at.facts.tenant).tier]
 
 
-def _confidence(so: _So) -> float:
-    """Less for an answer that its own model is not sure of."""
-    return so.at.confidence
+def _confidence(seconds: float, so: _So) -> float:
+    """Less for an answer that its own model is not sure of; also where it would live for ever."""
+    return doubted(seconds, so.at.confidence, so.rules.endless)
 
 
-PIPELINE: Final[tuple[tuple[str, Callable[[_So], float]], ...]] = (
+def doubted(seconds: float, factor: float, endless: float) -> float:
+    """What doubt leaves of a lifetime; `endless` is shortened where that has no end."""
+    return seconds if factor == 1 else (endless if seconds == math.inf else seconds) * factor
+
+
+PIPELINE: Final[tuple[tuple[str, Callable[[float, _So], float]], ...]] = (
     ("changes", _changes),
     ("decay", _decay),
     ("surge", _surge),
@@ -157,7 +163,7 @@ PIPELINE: Final[tuple[tuple[str, Callable[[_So], float]], ...]] = (
     ("sla", _sla),
     ("confidence", _confidence),
 )
-"""The adjustments, in the order in which they are made; all multiply."""
+"""The adjustments, in the order in which they are made: from seconds to seconds."""
 
 
 def life(at: Circumstances, rules: Rules) -> Life:
@@ -167,14 +173,14 @@ def life(at: Circumstances, rules: Rules) -> Life:
     seconds = so.of.first
     steps = []
     for name, adjustment in PIPELINE:
-        factor = adjustment(so)
-        if factor != 1.0:
-            seconds = _times(seconds, factor)
-            steps.append(Step(name, factor, seconds))
+        after = adjustment(seconds, so) if seconds else 0.0
+        if after != seconds:
+            steps.append(Step(name, _factor(seconds, after), after))
+            seconds = after
     bounds = rules.bounds_of(at.facts.tenant)
     held = min(max(seconds, bounds.least), bounds.most) if seconds else 0.0
     if held != seconds:
-        steps.append(Step("limits", held / seconds if seconds else math.inf, held))
+        steps.append(Step("limits", _factor(seconds, held), held))
     return Life(
         ttl_class=chosen.name,
         because=chosen.because,
@@ -184,6 +190,6 @@ def life(at: Circumstances, rules: Rules) -> Life:
     )
 
 
-def _times(seconds: float, factor: float) -> float:
-    """The product, where 0 × infinity is 0: a class that keeps nothing keeps nothing."""
-    return 0.0 if not seconds else seconds * factor
+def _factor(before: float, after: float) -> float:
+    """What a step multiplied by: 0 where it gave an end to what had none."""
+    return after / before if before < math.inf else 0.0

@@ -27,14 +27,17 @@ class Copy:
     Attributes:
         made_at: When the model gave it; what is known of the answer before that says nothing.
         stale: The probability that it was old already when the model was last asked.
-        pending: When it was served since, each with the other two as they were then.
+        served_at: When it was last served.
+        pending: When it was served since the model was asked, each with the first two as they were.
     """
 
     made_at: float
     stale: float = 0.0
+    served_at: float = 0.0
     pending: list[tuple[float, float, float]] = field(default_factory=list)
 
     def served(self, at: float) -> None:
+        self.served_at = at
         self.pending.append((at, self.made_at, self.stale))
         if len(self.pending) > PENDING:
             del self.pending[0]
@@ -107,8 +110,8 @@ class Played:
         if hit:
             self.live_hits += 1
             self.live.served(now)
-        last = [at for at, _, _ in self.shadow.pending[-1:]] if sliding else []
-        would = now < max([self.shadow.made_at, *last]) + shadow_ttl
+        last = self.shadow.served_at if sliding else 0.0
+        would = now < max(self.shadow.made_at, last) + shadow_ttl
         if would:
             self.shadow_hits += 1
             self.shadow.served(now)

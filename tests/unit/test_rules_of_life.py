@@ -178,6 +178,27 @@ def test_without_rules_what_was_stored_with_them_lives_as_everything_else(open_,
 
 
 @pytest.mark.parametrize("policy", ["rules", "fixed"])
+def test_doubt_gives_an_end_to_what_has_none(clock, policy):
+    undecided = {"token": "a", "logprob": math.log(0.5), "top_logprobs": []}
+    with Semcache.open(
+        ":memory:",
+        encoder=ScriptedEncoder(),
+        verifier="none",
+        clock=clock,
+        ttl=None,
+        freshness={
+            "policy": policy,
+            "most": None,
+            "classes": {"rare": {"first": None}},
+            "shadows": [{"name": "other", "rules": {}}],
+        },
+        confidence_eviction={"enabled": True, "endless_ttl": 1_000},
+    ) as cache:
+        answer = Response.from_text("Hold it.", logprobs={"content": [undecided]})
+        assert cache.store(Request(messages=ASKED), answer).life.seconds == 500
+
+
+@pytest.mark.parametrize("policy", ["rules", "fixed"])
 def test_doubt_about_an_answer_is_a_step_like_any_other(clock, policy):
     undecided = {"token": "a", "logprob": math.log(0.5), "top_logprobs": []}
     with Semcache.open(
@@ -304,6 +325,97 @@ def test_an_update_of_its_source_makes_an_answer_time_sensitive(open_, clock):
     assert store(cache, sources={"faq.md": "v2"}).life.ttl_class == "rare"
 
 
+def test_a_report_that_says_nothing_new_is_no_update(open_):
+    cache = open_()
+    store(cache, sources={"faq.md": "v1"})
+    for _ in range(30):
+        assert cache.source_changed("faq.md", "v1") == 0
+    assert ask(cache).life.ttl_class == "rare"
+
+
+def test_a_question_far_away_is_no_request_for_an_answer(open_, clock):
+    cache = open_(stale_cost=20, surge="off")
+    before = store(cache).life.seconds
+    for number in range(20):
+        clock.advance(1)
+        assert ask(cache, f"Something else {number}?").reason is Reason.BELOW_THRESHOLD
+    assert ask(cache).life.seconds == pytest.approx(before, rel=0.2)
+
+
+@pytest.mark.parametrize("most", [None, 7 * DAY])
+def test_a_class_without_end_learns_like_any_other(open_, clock, most):
+    cache = open_(stale_cost=20, most=most, otherwise="manual", classes={"manual": {"first": None}})
+    seconds = store(cache).life.seconds
+    assert 0 < seconds <= 7 * DAY
+    clock.advance(seconds)
+    assert not ask(cache).hit
+
+
+def test_sliding_ends_at_most_as_it_is_now(open_, clock):
+    store(open_(sliding=True, otherwise="frequent"))
+    shorter = open_(sliding=True, otherwise="frequent", most=3600)
+    clock.advance(1800)
+    assert ask(shorter).hit
+    clock.advance(1800)
+    assert ask(shorter).reason is Reason.EXPIRED
+
+
+@pytest.mark.parametrize("eviction", ["lru", "lfu", "heat", "cost"])
+def test_a_full_cache_lets_go_first_of_what_is_over(clock, eviction):
+    with Semcache.open(
+        ":memory:",
+        encoder=ScriptedEncoder(),
+        verifier="none",
+        clock=clock,
+        strict=True,
+        max_entries=2,
+        eviction=eviction,
+        freshness={"policy": "rules"},
+    ) as cache:
+        store(cache, "Alive?", ttl="frequent")
+        store(cache, "Over?", ttl="rare")
+        clock.advance(170)
+        for _ in range(3):
+            assert ask(cache, "Over?").hit
+        clock.advance(30)
+        store(cache, "New?", ttl="frequent")
+        assert {entry.question for entry in cache.entries()} == {"Alive?", "New?"}
+
+
+def test_an_answer_that_is_written_anew_is_not_taken_for_the_old_one(clock):
+    with Semcache.open(
+        ":memory:",
+        encoder=ScriptedEncoder(),
+        verifier="none",
+        clock=clock,
+        strict=True,
+        max_entries=1,
+        freshness={"policy": "rules"},
+    ) as cache:
+        store(cache)
+        clock.advance(200)
+        store(cache)
+        assert ask(cache).hit
+
+
+def test_one_cache_does_not_sweep_what_lives_by_other_rules(clock, index):
+    settings = {"index": index, "verifier": "none", "clock": clock, "strict": True}
+    longer = {"policy": "rules", "most": 60 * DAY, "classes": {"rare": {"first": 30 * DAY}}}
+    with (
+        Semcache.open(
+            ":memory:", encoder=ScriptedEncoder(), namespace="b", freshness=longer, **settings
+        ) as theirs,
+        Semcache.open(
+            ":memory:", encoder=ScriptedEncoder(), freshness={"policy": "rules"}, **settings
+        ) as ours,
+    ):
+        store(theirs)
+        store(ours)
+        clock.advance(2 * DAY)
+        assert Sweeper(ours.core).remove_what_is_over() == 1
+        assert ask(theirs).hit
+
+
 def test_an_answer_that_changes_becomes_time_sensitive(open_, clock):
     cache = open_()
     for number in range(3):
@@ -381,6 +493,7 @@ def test_what_was_learned_outlives_the_process(open_, clock):
     store(cache, sources={"faq.md": "v1"})
     for _ in range(20):
         ask(cache)
+    cache.source_changed("other.md", "v8")
     cache.source_changed("other.md", "v9")
     cache.close()
     again = open_()

@@ -104,6 +104,13 @@ def test_rules_can_be_tried_while_lifetimes_are_fixed_and_the_other_way_round(op
     assert report.hit_rate.value == 37 / 38
 
 
+def test_a_sliding_shadow_slides(open_, clock):
+    rules = {"sliding": True, "classes": {"rare": {"first": 100}, "frequent": {"first": 100}}}
+    cache = open_({"name": "sliding", "rules": rules}, policy="fixed", ttl=50)
+    assert asked_every(60, cache, clock, 20) == 0
+    assert cache.stats().shadows[0].hit_rate.value == 19 / 20
+
+
 def test_promotion_and_rollback_are_settings(open_, clock):
     """The rules of a shadow in the place of the others hold for what is stored already."""
     index = MemoryIndex(64)

@@ -40,15 +40,22 @@ def test_three_misses_in_a_row_fire_and_a_hit_makes_good_for_one() -> None:
     misses(evidence, 2, START)
     hits(evidence, 1, START)
     misses(evidence, 2, START)
-    assert evidence.triggers == 0
+    assert evidence.triggers.value == 0
     misses(evidence, 1, START)
-    assert evidence.triggers == 1
+    assert evidence.triggers.value == 1
     misses(evidence, 3, START)
-    assert evidence.triggers == 2
+    assert evidence.triggers.value == 2
     hits(evidence, 1, START)
-    assert evidence.triggers == 1
+    assert evidence.triggers.value == 1
     hits(evidence, 5, START)
-    assert evidence.triggers == 0
+    assert evidence.triggers.value == 0
+
+
+def test_misses_of_long_ago_are_forgiven() -> None:
+    evidence = Evidence.from_now(START)
+    misses(evidence, 90, START)
+    assert evidence.triggers.at_time(START) == 30
+    assert evidence.triggers.at_time(START + 60 * DAY) < 0.01
 
 
 def test_a_count_fades_and_is_not_revived_by_a_clock_that_runs_back() -> None:

@@ -169,8 +169,9 @@ def test_every_lifetime_is_within_its_limits_and_the_trace_adds_up(
     assert bounds.least <= lives.seconds <= bounds.most
     seconds = lives.first
     for step in lives.steps:
-        # What never changes would live for ever, and there a product says nothing.
+        # Of what would live for ever a product says nothing.
         assert seconds == math.inf or step.seconds == pytest.approx(seconds * step.factor)
+        assert not math.isnan(step.seconds)
         seconds = step.seconds
     assert lives.seconds == seconds
 
