@@ -259,8 +259,8 @@ class Freshness:
             at = self._namespace(namespace, read=True)
             at.known = merge(at.known, stored)
             at.unsaved = False
-            record = encoded(at.known)
-        if not self._books.write(namespace, record):
+            known = at.known
+        if not self._books.write(namespace, encoded(known, self._lock)):
             with self._lock:
                 at.unsaved = True
 

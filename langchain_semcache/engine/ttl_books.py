@@ -7,7 +7,9 @@ or damaged is begun anew.
 
 from __future__ import annotations
 
+import json
 import uuid
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -85,6 +87,10 @@ class _Page:
 
 
 _PAGE: Final = TypeAdapter(_Page)
+_ENTRIES: Final = TypeAdapter(dict[str, Evidence])
+
+_PIECE: Final = 64
+"""Entries that are written down while lookups wait: about a millisecond."""
 
 
 def merge(ours: Known, theirs: Known) -> Known:
@@ -135,15 +141,24 @@ class TtlBooks:
         return True
 
 
-def encoded(known: Known) -> bytes:
-    """The record of what is known."""
-    page = _Page(
-        version=VERSION,
-        entries=dict(list(known.entries.items())[-KEPT:]),
-        groups=[(*key, changes) for key, changes in known.groups.items()],
-        updates=[(*key, count) for key, count in known.updates.items()],
-    )
-    return zstandard.compress(_PAGE.dump_json(page), 3)
+def encoded(known: Known, lock: AbstractContextManager[object]) -> bytes:
+    """The record of what is known. `lock` guards it, and is held for a piece of it at a time."""
+    with lock:
+        latest = list(known.entries.items())[-KEPT:]
+        rest = _PAGE.dump_python(
+            _Page(
+                version=VERSION,
+                entries={},
+                groups=[(*key, changes) for key, changes in known.groups.items()],
+                updates=[(*key, count) for key, count in known.updates.items()],
+            ),
+            mode="json",
+        )
+    for start in range(0, len(latest), _PIECE):
+        with lock:
+            piece = _ENTRIES.dump_python(dict(latest[start : start + _PIECE]), mode="json")
+        rest["entries"] |= piece
+    return zstandard.compress(json.dumps(rest).encode(), 3)
 
 
 def _decoded(payload: bytes) -> Known:

@@ -138,5 +138,6 @@ def test_on_a_proxy_the_model_is_one_of_its_config(tmp_path, upstream, question)
         upstream.says[question] = Reply("It is Paris.", tops=SURE)
         upstream.says[prompt_for([("user", question)], "It is Paris.")] = Reply("5")
         again = asker(question, logprobs=True, top_logprobs=10)
-        assert (again.text, again.calls) == ("It is Paris.", 1)
+        # Of the calls that were counted meanwhile one may be the evaluator's.
+        assert (again.text, again.hit) == ("It is Paris.", False)
         assert asker(question, logprobs=True, top_logprobs=10).hit
