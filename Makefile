@@ -135,6 +135,10 @@ tests: $(VENV)/.stamp-torch $(VENV)/.stamp-triton $(BARE)/.stamp  ## pytest alon
 	SEMCACHE_BARE_PYTHON="$(CURDIR)/$(BARE)/bin/python" \
 		SEMCACHE_TRITON="$(CURDIR)/$(VENV)/triton-server" $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
+.PHONY: fuzz
+fuzz: $(VENV)/.stamp-torch  ## the property tests at random and for long: make fuzz ARGS=tests/unit/ttl
+	SEMCACHE_HYPOTHESIS=fuzz $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m hypothesis $(ARGS)
+
 .PHONY: lowest
 lowest: $(LOWEST)/.stamp  ## pytest against the lowest versions allowed; for releases
 	$(LOWEST)/bin/python -m pytest $(ARGS)

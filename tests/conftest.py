@@ -13,14 +13,19 @@ os.environ["LANGSMITH_TRACING"] = "false"
 import hypothesis
 import pytest
 
-# Shared machines stall now and then: a slow example is no failing example.
+# The checks of a commit are the same each time they are run, so that a red one can be run again;
+# `make fuzz` is what looks for what no one has thought of yet.
 hypothesis.settings.register_profile(
     "house",
-    deadline=None,
+    deadline=None,  # shared machines stall now and then: a slow example is no failing example
+    derandomize=True,
     print_blob=True,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
-hypothesis.settings.load_profile("house")
+hypothesis.settings.register_profile(
+    "fuzz", parent=hypothesis.settings.get_profile("house"), derandomize=False, max_examples=2_000
+)
+hypothesis.settings.load_profile(os.environ.get("SEMCACHE_HYPOTHESIS", "house"))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

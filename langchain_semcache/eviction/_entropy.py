@@ -59,10 +59,10 @@ def entropy_bounds(token: Token, vocabulary: int = LARGEST_VOCABULARY) -> Bounds
     """
     unknown = Bounds(0.0, math.log(vocabulary))
     known, cap = _known(token)
-    if not known:
+    others = vocabulary - len(known)
+    if not known or others < 0:
         return unknown
     total = math.fsum(known)
-    others = max(0, vocabulary - len(known))
     room = cap * others
     rest = min(max(0.0, 1 - total), room)
     # Rounded numbers sum to a little less or more than they should; others are no distribution.
@@ -74,7 +74,9 @@ def entropy_bounds(token: Token, vocabulary: int = LARGEST_VOCABULARY) -> Bounds
     if rest <= 0:
         return Bounds(told, told)
     lower = told + _concentrated(rest, cap)
-    return Bounds(lower, max(lower, told + rest * math.log(others / rest)))
+    # Not the logarithm of the quotient, which is infinite where the rest is next to nothing.
+    upper = told + rest * (math.log(others) - math.log(rest))
+    return Bounds(lower, max(lower, upper))
 
 
 def mean(bounds: Sequence[Bounds]) -> Bounds:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from langchain_semcache.eviction import (
@@ -90,7 +90,10 @@ def test_more_alternatives_never_tell_less(whole, data):
     assert many.upper <= few.upper + 1e-6
 
 
-@given(st.lists(st.floats(0, 1) | st.none(), max_size=5), st.integers(1, 10**6))
+@given(
+    st.lists(st.floats(0, 1) | st.none(), max_size=5), st.integers(1, 10) | st.integers(1, 10**6)
+)
+@example([0.25] * 4, 1)  # more tokens than there are
 def test_whatever_is_told_the_bounds_are_bounds(told, vocabulary):
     top = tuple(sorted((p for p in told[1:] if p is not None), reverse=True))
     token = Token(told[0] if told else None, top, bool(top))
