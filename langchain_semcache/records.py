@@ -329,6 +329,11 @@ class Verdict:
     confidence: float | None = None
     doubt: Reason | None = None
 
+    @property
+    def sureness(self) -> float:
+        """The confidence, or the similarity where none was computed."""
+        return self.candidate.similarity if self.confidence is None else self.confidence
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:

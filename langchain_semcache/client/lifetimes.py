@@ -7,8 +7,8 @@ from datetime import timedelta
 from math import inf
 
 from langchain_semcache.config import SemcacheConfig
-from langchain_semcache.engine.flow import Terms
 from langchain_semcache.engine.freshness import BY_CLASS, BY_RULES, Freshness
+from langchain_semcache.engine.storing import Terms
 from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.guards import volatile
 from langchain_semcache.request import Resolved

@@ -12,7 +12,7 @@ from langchain_semcache.client.lifetimes import Lifetimes
 from langchain_semcache.client.stats import Stats, ending
 from langchain_semcache.client.sweeping import Sweeper
 from langchain_semcache.config import SemcacheConfig
-from langchain_semcache.engine import asking, feedback, flow, packing, past
+from langchain_semcache.engine import asking, feedback, flow, packing, past, storing
 from langchain_semcache.engine.commands import Failure, Flow
 from langchain_semcache.engine.compaction import Sizes
 from langchain_semcache.engine.gate import told
@@ -113,7 +113,7 @@ class Client:
         self,
         request: Asked,
         response: Response | Callable[[], Response],
-        terms: flow.Terms,
+        terms: storing.Terms,
         stages: dict[str, float],
         *,
         bypassed: bool,
@@ -125,11 +125,11 @@ class Client:
             return _decided(StoreResult(stored=False, reason=resolved.cacheable))
         reply = response() if callable(response) else response
         terms = self._lifetimes.bounded(terms, resolved)
-        steps = flow.store(resolved.scope, resolved.query, reply, self._core.policy, terms)
+        steps = storing.store(resolved.scope, resolved.query, reply, self._core.policy, terms)
         return self._if_current(steps, resolved, terms) if terms.sources else steps
 
     def _if_current(
-        self, steps: Flow[StoreResult], resolved: Resolved, terms: flow.Terms
+        self, steps: Flow[StoreResult], resolved: Resolved, terms: storing.Terms
     ) -> Flow[StoreResult]:
         """The store, unless a source was reported as changed while the model was answering.
 
@@ -144,7 +144,7 @@ class Client:
         yield from asking.remove(Selection(ids=(result.entry_id,)), dry_run=False)
         return refusal
 
-    def _outdated(self, resolved: Resolved, terms: flow.Terms) -> StoreResult | None:
+    def _outdated(self, resolved: Resolved, terms: storing.Terms) -> StoreResult | None:
         scope = resolved.scope
         name = self._core.changes.outdated(
             terms.sources, namespace=scope.namespace, tenant=scope.tenant
@@ -168,10 +168,10 @@ class Client:
         ttl: Ttl,
         tags: Sequence[str],
         sources: Sources | None,
-    ) -> flow.Terms:
+    ) -> storing.Terms:
         self._stores += 1
         life, lifetime = self._lifetimes.asked(ttl)
-        return flow.Terms(
+        return storing.Terms(
             ttl=lifetime,
             life=life,
             tags=_labels(tags),

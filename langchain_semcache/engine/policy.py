@@ -14,7 +14,7 @@ from langchain_semcache.engine.freshness import UNLIMITED, Fixed, Freshness
 from langchain_semcache.engine.shelf import Shelf
 from langchain_semcache.guards import Refusal
 from langchain_semcache.life import Life
-from langchain_semcache.records import Conditions, Entry, Query, Reason
+from langchain_semcache.records import Conditions, Entry, Query, Reason, Verdict
 from langchain_semcache.responses import DeltaCodec
 from langchain_semcache.threshold.confidence import Calibration
 
@@ -127,6 +127,13 @@ class Policy:
         lives = self.life(entry)
         ends_at = None if lives is None else self.ends_at(entry, lives)
         return lives if ends_at is not None and self.now() >= ends_at else None
+
+    def sureness(self, question: str, verdict: Verdict) -> float:
+        """How sure a candidate is: what the candidates are ranked by, and what a budget is told."""
+        if not self.budgeted or self.calibration is None or verdict.confidence is None:
+            return verdict.sureness
+        similarity = verdict.candidate.similarity
+        return self.calibration.prudent(question, similarity, verdict.confidence)
 
     def may_outweigh(self, question: str, stored: str) -> bool:
         """Whether confidence has the last word where the refusal of a guard is not final."""

@@ -53,6 +53,8 @@ class Calibration:
         weights: One number a feature, and "bias".
         margin, margin_chinese: How many times as many errors as expected an error budget reckons
             with, 1 or more: what comes in is not what it was fitted on.
+        distance, distance_chinese: What share of that expectation goes by distance instead of the
+            confidence, from 0 to 1; see `prudent`.
         outweighs: Whether confidence has the last word where the refusal of a guard is not final:
             only if pairs of that kind were fitted on, and with a verifier.
         fitted_on: What it was fitted on, for the reader.
@@ -66,6 +68,8 @@ class Calibration:
     weights: Mapping[str, float]
     margin: float = 1.0
     margin_chinese: float = 1.0
+    distance: float = 0.0
+    distance_chinese: float = 0.0
     outweighs: bool = False
     fitted_on: str = ""
 
@@ -90,10 +94,21 @@ class Calibration:
         """
         return self.outweighs and not is_untried(question) and not is_untried(stored)
 
-    def prudent(self, question: str, confidence: float) -> float:
-        """The confidence that an error budget reckons with, in [0, 1]."""
-        margin = self.margin_chinese if is_chinese(question) else self.margin
-        return max(0.0, 1 - margin * (1 - confidence))
+    def prudent(self, question: str, similarity: float, confidence: float) -> float:
+        """The confidence that an error budget reckons with, in [0, 1].
+
+        Pairs that a calibration learns from are harder than what people ask, and so it counts
+        similarity for little. Where that makes it rank everyday questions worse than their
+        distance does, the two share the say: the expected errors are `margin` times the geometric
+        mean of 1 - confidence and 1 - similarity, weighted by the share of the distance.
+        """
+        chinese = is_chinese(question)
+        margin = self.margin_chinese if chinese else self.margin
+        share = self.distance_chinese if chinese else self.distance
+        # A cosine may be 1 + 1e-7.
+        apart = max(0.0, 1 - similarity)
+        expected = margin * math.pow(1 - confidence, 1 - share) * math.pow(apart, share)
+        return max(0.0, 1 - expected)
 
     def to_json(self) -> str:
         """The file's text, for people to read."""
@@ -106,6 +121,8 @@ class Calibration:
             "least": self.least,
             "margin": self.margin,
             "margin_chinese": self.margin_chinese,
+            "distance": self.distance,
+            "distance_chinese": self.distance_chinese,
             "outweighs": self.outweighs,
             "weights": {name: round(weight, 5) for name, weight in self.weights.items()},
             "fitted_on": self.fitted_on,
@@ -149,6 +166,8 @@ def _read(record: Mapping[str, object]) -> Calibration:
         weights=numbers,
         margin=_margin(record, "margin"),
         margin_chinese=_margin(record, "margin_chinese"),
+        distance=_share({"distance": 0.0, **record}, "distance"),
+        distance_chinese=_share({"distance_chinese": 0.0, **record}, "distance_chinese"),
         outweighs=_outweighs(record, verifier),
         fitted_on=str(record.get("fitted_on", "")),
     )

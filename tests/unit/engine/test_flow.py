@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_semcache.engine import flow
+from langchain_semcache.engine import flow, storing
 from langchain_semcache.engine.commands import (
     Announce,
     Answer,
@@ -132,6 +132,18 @@ def test_of_the_candidates_that_stand_the_surest_is_served():
         Reason.LOW_CONFIDENCE,
         Reason.SEMANTIC,
     ]
+
+
+def test_under_a_budget_the_one_it_reckons_with_least_for_is_served():
+    near, sure = Candidate(an_entry("near"), 0.97), Candidate(an_entry("sure"), 0.8)
+    by_distance = replace(LIKELY, distance=0.8)
+    policy = replace(WEIGHING, calibration=by_distance, budgeted=True)
+    decision, commands = play(
+        flow.lookup(SCOPE, QUERY, policy), None, VECTOR, [near], [near, sure], [0.9, 0.95], None
+    )
+    assert (decision.entry_id, commands[-1].entry_id) == ("near", "near")
+    assert decision.confidence == pytest.approx(0.9)
+    assert commands[-1].confidence == pytest.approx(1 - 0.1**0.2 * 0.03**0.8)
 
 
 def test_only_what_no_guard_refuses_is_shown_to_the_verifier():
@@ -264,7 +276,7 @@ DAY = timedelta(days=1)
 def test_a_reply_is_stored_under_the_id_that_lookup_fetches():
     _, asked = play(flow.lookup(SCOPE, QUERY, POLICY), an_entry())
     result, commands = play(
-        flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY)), VECTOR, None
+        storing.store(SCOPE, QUERY, REPLY, POLICY, storing.Terms(ttl=DAY)), VECTOR, None
     )
     put = commands[1]
     assert isinstance(put, Put)
@@ -291,9 +303,11 @@ def test_an_id_is_the_uuid5_of_scope_and_fingerprint(scope, fingerprint):
 
 
 def test_without_a_lifetime_an_entry_never_expires_and_with_zero_it_is_not_kept():
-    _, commands = play(flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=None)), VECTOR, None)
+    _, commands = play(
+        storing.store(SCOPE, QUERY, REPLY, POLICY, storing.Terms(ttl=None)), VECTOR, None
+    )
     assert commands[1].entry.expires_at is None
-    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=timedelta(0)))
+    steps = storing.store(SCOPE, QUERY, REPLY, POLICY, storing.Terms(ttl=timedelta(0)))
     with pytest.raises(StopIteration) as done:
         next(steps)
     assert done.value.value.reason is Reason.TTL_ZERO
@@ -301,7 +315,7 @@ def test_without_a_lifetime_an_entry_never_expires_and_with_zero_it_is_not_kept(
 
 def test_a_reply_outlives_an_encoder_that_fails():
     result, commands = play(
-        flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY)), ENCODER_DOWN, None
+        storing.store(SCOPE, QUERY, REPLY, POLICY, storing.Terms(ttl=DAY)), ENCODER_DOWN, None
     )
     assert commands[1].vector is None
     assert result.stored
@@ -309,14 +323,14 @@ def test_a_reply_outlives_an_encoder_that_fails():
 
 def test_an_exact_only_request_is_stored_without_a_vector():
     query = replace(QUERY, exact_only=Reason.TOOL_HISTORY)
-    _, commands = play(flow.store(SCOPE, query, REPLY, POLICY, flow.Terms(ttl=DAY)), None)
+    _, commands = play(storing.store(SCOPE, query, REPLY, POLICY, storing.Terms(ttl=DAY)), None)
     assert [type(command) for command in commands] == [Put]
     assert commands[0].vector is None
 
 
 def test_a_write_that_fails_is_reported_and_not_counted_as_stored():
     result, _ = play(
-        flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY)), VECTOR, INDEX_DOWN
+        storing.store(SCOPE, QUERY, REPLY, POLICY, storing.Terms(ttl=DAY)), VECTOR, INDEX_DOWN
     )
     assert (result.stored, result.reason) == (False, Reason.INDEX_UNAVAILABLE)
 
@@ -324,37 +338,37 @@ def test_a_write_that_fails_is_reported_and_not_counted_as_stored():
 def test_a_reply_that_is_no_json_is_refused():
     odd = Response(body=float("nan"), text="x")
     with pytest.raises(StopIteration) as done:
-        next(flow.store(SCOPE, QUERY, odd, POLICY, flow.Terms(ttl=DAY)))
+        next(storing.store(SCOPE, QUERY, odd, POLICY, storing.Terms(ttl=DAY)))
     assert done.value.value.reason is Reason.UNSUPPORTED_REPLY
 
 
 def test_the_store_is_held_to_its_size_or_swept():
-    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, room=5))
+    steps = storing.store(SCOPE, QUERY, REPLY, POLICY, storing.Terms(ttl=DAY, room=5))
     _, commands = play(steps, VECTOR, None, None, 0)
     announced, put, hold = commands[-3:]
     assert isinstance(put, Put)
     assert (announced, hold) == (Announce(put.entry), Hold(put.entry))
-    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, sweep=True))
+    steps = storing.store(SCOPE, QUERY, REPLY, POLICY, storing.Terms(ttl=DAY, sweep=True))
     _, commands = play(steps, VECTOR, None, 0)
     assert commands[-1] == Remove(Selection(expired_at=NOW))
 
 
 def test_what_is_too_large_is_not_written():
-    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, room=5))
+    steps = storing.store(SCOPE, QUERY, REPLY, POLICY, storing.Terms(ttl=DAY, room=5))
     result, commands = play(steps, VECTOR, "900 bytes, and 800 may be kept in all")
     assert (result.stored, result.reason) == (False, Reason.TOO_LARGE)
     assert isinstance(commands[-1], Announce)
 
 
 def test_nobody_waits_for_an_entry_that_was_not_written():
-    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, room=5))
+    steps = storing.store(SCOPE, QUERY, REPLY, POLICY, storing.Terms(ttl=DAY, room=5))
     result, commands = play(steps, VECTOR, None, INDEX_DOWN, None)
     assert not result.stored
     assert isinstance(commands[-1], Withdraw)
 
 
 def test_whose_room_was_not_made_is_asked_of_the_index():
-    steps = flow.store(SCOPE, QUERY, REPLY, POLICY, flow.Terms(ttl=DAY, room=5))
+    steps = storing.store(SCOPE, QUERY, REPLY, POLICY, storing.Terms(ttl=DAY, room=5))
     result, commands = play(steps, VECTOR, None, None, INDEX_DOWN, None)
     assert result.stored
     assert commands[-1] == Withdraw(result.entry_id)

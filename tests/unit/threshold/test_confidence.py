@@ -45,6 +45,33 @@ def test_more_likeness_and_a_better_opinion_are_never_less_likely():
     assert said == sorted(said)
 
 
+@given(chances, chances, st.floats(1, 10), chances)
+def test_a_budget_reckons_with_less_for_what_is_nearer_and_surer(alike, sure, margin, share):
+    prudent = replace(CALIBRATION, margin=margin, distance=share).prudent
+    reckoned = prudent("a", alike, sure)
+    assert 0 <= reckoned <= 1
+    assert prudent("a", (1 + alike) / 2, sure) >= reckoned
+    assert prudent("a", alike, (1 + sure) / 2) >= reckoned
+
+
+def test_what_a_budget_reckons_with_lies_between_confidence_and_distance():
+    mixed = replace(CALIBRATION, margin=2.0, distance=0.5, margin_chinese=4.0, distance_chinese=1.0)
+    assert mixed.prudent("a", 0.99, 0.96) == pytest.approx(1 - 2 * 0.02)  # √(0.01 · 0.04)
+    assert mixed.prudent("退货", 0.99, 0.96) == pytest.approx(1 - 4 * 0.01)
+    assert mixed.prudent("a", 1 + 1e-7, 0.96) == 1
+    plain = replace(CALIBRATION, margin=2.0)
+    assert plain.prudent("a", 0.6, 0.96) == pytest.approx(1 - 2 * 0.04)
+    assert plain.prudent("a", 0.99, 0.2) == 0
+
+
+def test_a_file_from_before_distance_counted_is_read_without_it(tmp_path):
+    record = json.loads(CALIBRATION.to_json())
+    del record["distance"], record["distance_chinese"]
+    file = tmp_path / "older.json"
+    file.write_text(json.dumps(record), "utf-8")
+    assert load(file) == CALIBRATION
+
+
 def test_there_is_one_number_for_each_name():
     for pair in (("", ""), ("a b c d", "a b c e"), ("怎么退货", "如何退货"), ("a", "退货")):
         assert len(features(Observed(*pair, 0.9, 0.5))) == len(NAMES)
@@ -71,6 +98,9 @@ def test_a_file_comes_back_as_it_was_written(tmp_path):
         ({"floor": 1.5}, "floor"),
         ({"bar": True}, "bar"),
         ({"least": None}, "least"),
+        ({"margin": 0.5}, "margin"),
+        ({"distance": 1.5}, "distance"),
+        ({"distance_chinese": "much"}, "distance_chinese"),
         ({"encoder": ...}, "encoder"),
     ],
 )
