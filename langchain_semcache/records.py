@@ -206,7 +206,7 @@ class Query:
     """What was asked.
 
     Attributes:
-        text: The text to embed: the last question, in NFC, without template boilerplate.
+        text: The last question, in NFC, without template boilerplate.
         fingerprint: Digest of the whole conversation; equal fingerprints are equal requests.
         partition: Digest of scope and of all that has to be equal around the question; semantic
             candidates come from one partition only.
@@ -215,6 +215,7 @@ class Query:
         turns: What was said before, as (role, text), where it is compared and not a part of the
             partition.
         windows: The text in pieces that fit the encoder, where it is longer than that.
+        asks: What of a follow-up asks something, where that is not all of the text.
     """
 
     text: str
@@ -224,6 +225,12 @@ class Query:
     call_ids: tuple[str, ...] = ()
     turns: tuple[tuple[str, str], ...] = ()
     windows: tuple[str, ...] = ()
+    asks: str = ""
+
+    @property
+    def compared(self) -> str:
+        """The text that is embedded, and compared with stored questions."""
+        return self.asks or self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,6 +328,7 @@ class Verdict:
     Attributes:
         confidence: The probability that its answer is right, where that was computed.
         doubt: What a guard said against it, where confidence has the last word on that.
+        agreed: Whether the questions lean on their chats, and were found to mean the same by it.
     """
 
     candidate: Candidate
@@ -328,6 +336,7 @@ class Verdict:
     detail: str = ""
     confidence: float | None = None
     doubt: Reason | None = None
+    agreed: bool = False
 
     @property
     def sureness(self) -> float:

@@ -1,14 +1,17 @@
 """Follow-up questions: what they refer to, and whether two chats mean the same by it."""
 
-from langchain_semcache.context._compare import Difference, compare
+from langchain_semcache.context._asked import asked_part
+from langchain_semcache.context._compare import Agreement, Difference, compare
 from langchain_semcache.context._context import Context, Referent, Turn, summarise
 from langchain_semcache.context._standalone import is_standalone
 
 __all__ = [
+    "Agreement",
     "Context",
     "Difference",
     "Referent",
     "Turn",
+    "asked_part",
     "compare",
     "is_standalone",
     "summarise",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from langchain_semcache.context._context import Context, Referent
 from langchain_semcache.context._mentions import is_han
@@ -14,6 +15,13 @@ _IN_TAIL = 0.7
 _TURNED = 0.6
 
 
+class Agreement(Enum):
+    """Why an answer from another chat may be the answer here."""
+
+    NEEDLESS = "neither question needs its chat"
+    SAME = "both lean on the same thing"
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """Why an answer from another chat is not the answer here; `detail` says it in words."""
@@ -21,21 +29,22 @@ class Difference:
     detail: str
 
 
-def compare(question: Context, stored: Context) -> Difference | None:
+def compare(question: Context, stored: Context) -> Agreement | Difference:
     """Whether what `stored` was answered in matters to `question`, and how it differs.
 
-    None when neither needs its chat, when the chats are equal, or when both lean on the same
-    thing. In doubt they differ. Symmetric in its verdict.
+    In doubt they differ. Symmetric in its verdict.
     """
-    if question.digest == stored.digest or (question.standalone and stored.standalone):
-        return None
+    if question.standalone and stored.standalone:
+        return Agreement.NEEDLESS
+    if question.digest == stored.digest:
+        return Agreement.SAME
     if question.reply or stored.reply:
         if question.reply and stored.reply and _same_exchange(question, stored):
-            return None
+            return Agreement.SAME
         return Difference("replies to what was said last, which is something else")
     same = _same_subject(question.referents, stored.referents, question.tail, stored.tail)
     if same and not _replaced(question, stored):
-        return None
+        return Agreement.SAME
     return Difference(f"refers to {_shown(question)}, the stored one to {_shown(stored)}")
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from langchain_semcache.context import Context, Difference, compare, summarise
+from langchain_semcache.context import (
+    Agreement,
+    Context,
+    Difference,
+    asked_part,
+    compare,
+    summarise,
+)
 from langchain_semcache.engine import asking, long_questions
 from langchain_semcache.engine.commands import Failure, Flow
 from langchain_semcache.engine.policy import Policy
@@ -81,20 +88,28 @@ def _screened(query: Query, chat: Context | None, candidate: Candidate, policy: 
     if policy.is_too_old(candidate.entry):
         return Verdict(candidate, Reason.TOO_OLD, "stored longer ago than the caller allows")
     # Of a long question only what differs is shown to the guards, later.
-    stored = candidate.entry.question
-    refusal = None if query.windows else policy.guard(query.text, stored)
-    if refusal is not None and (refusal.final or not policy.may_outweigh(query.text, stored)):
+    ours, theirs = query.compared, _compared(candidate.entry)
+    refusal = None if query.windows else policy.guard(ours, theirs)
+    if refusal is not None and (refusal.final or not policy.may_outweigh(ours, theirs)):
         return Verdict(candidate, refusal.reason, refusal.detail)
-    difference = None if chat is None else _other_chat(chat, candidate.entry)
-    if difference is not None:
-        return Verdict(candidate, Reason.CONTEXT_DIFFERS, difference.detail)
+    related = Agreement.NEEDLESS if chat is None else _related(chat, candidate.entry)
+    if isinstance(related, Difference):
+        return Verdict(candidate, Reason.CONTEXT_DIFFERS, related.detail)
+    agreed = related is Agreement.SAME
     if refusal is not None:
-        return Verdict(candidate, Reason.SEMANTIC, refusal.detail, doubt=refusal.reason)
-    return Verdict(candidate, Reason.SEMANTIC)
+        return Verdict(
+            candidate, Reason.SEMANTIC, refusal.detail, doubt=refusal.reason, agreed=agreed
+        )
+    return Verdict(candidate, Reason.SEMANTIC, agreed=agreed)
 
 
-def _other_chat(chat: Context, stored: Entry) -> Difference | None:
-    """Whether the two questions lean on different things that were said before them."""
+def _compared(stored: Entry) -> str:
+    """What of a stored question was embedded; see `Query.compared`."""
+    return asked_part(stored.question) if stored.context else stored.question
+
+
+def _related(chat: Context, stored: Entry) -> Agreement | Difference:
+    """How what the two questions lean on compares."""
     theirs = Context.from_json(stored.context) if stored.context else summarise((), stored.question)
     if theirs is None:
         return Difference("the stored chat was summarised by another release")
@@ -108,8 +123,8 @@ def _weighed(
     standing = [verdict for verdict in verdicts if verdict.reason is Reason.SEMANTIC]
     opinions: Sequence[float] | Failure | None = None
     if verifies and standing:
-        stored = tuple([verdict.candidate.entry.question for verdict in standing])
-        opinions = yield from asking.verify(query.text, stored)
+        stored = tuple([_compared(verdict.candidate.entry) for verdict in standing])
+        opinions = yield from asking.verify(query.compared, stored)
     weighed: dict[str, Verdict] = {}
     for place, verdict in enumerate(standing):
         entry = verdict.candidate.entry
@@ -118,7 +133,13 @@ def _weighed(
             weighed[entry.id] = replace(verdict, reason=opinions.reason, detail=str(opinions.error))
             continue
         opinion = None if opinions is None else opinions[place]
-        observed = Observed(query.text, entry.question, verdict.candidate.similarity, opinion)
+        observed = Observed(
+            query.compared,
+            _compared(entry),
+            verdict.candidate.similarity,
+            opinion,
+            agreed=verdict.agreed,
+        )
         weighed[entry.id] = _confident(verdict, calibration.probability(observed), calibration.bar)
     return [weighed.get(verdict.candidate.entry.id, verdict) for verdict in verdicts]
 

@@ -31,7 +31,7 @@ UNTOUCHED = 0.999
 def embed_question(query: Query) -> Flow[Vector | Failure]:
     """The vector that a question is searched by; of a long one the mean of its windows."""
     if not query.windows:
-        return (yield from asking.embed(query.text))
+        return (yield from asking.embed(query.compared))
     vectors = yield from asking.embed_all(query.windows)
     return vectors if isinstance(vectors, Failure) else pooled(vectors, lengths(query.windows))
 

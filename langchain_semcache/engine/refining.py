@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from langchain_semcache.context import is_standalone
+from langchain_semcache.context import asked_part, is_standalone
 from langchain_semcache.guards import personal
 from langchain_semcache.records import Query, Reason
 from langchain_semcache.request import was_told, with_exact_history
@@ -31,10 +31,12 @@ def refine(query: Query, *, split: Callable[[str], tuple[str, ...]] | None) -> Q
         query = _in_windows(query, split)
     if query.exact_only is None and personal(query.text):
         return replace(query, exact_only=Reason.PERSONAL_QUESTION)
-    if query.turns and was_told(query) and is_standalone(query.text):
+    if not query.turns:
+        return query
+    if was_told(query) and is_standalone(query.text):
         # What the question refers to is compared, but not for whom it is asked.
         return with_exact_history(query)
-    return query
+    return query if query.windows else replace(query, asks=asked_part(query.text))
 
 
 def _in_windows(query: Query, split: Callable[[str], tuple[str, ...]]) -> Query:

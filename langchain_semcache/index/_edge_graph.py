@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -32,8 +33,8 @@ _ROUNDS: Final = 20
 _CHECK_EVERY: Final = 256  # writes
 _POLL_SECONDS: Final = 0.05
 _BOOT: Final = (
-    "import sys, json; path, dimension, sys.path[:] = json.loads(sys.argv[1]); "
-    "from langchain_semcache.index._graph_worker import main; main(path, dimension)"
+    "import sys, json; path, dimension, parent, sys.path[:] = json.loads(sys.argv[1]); "
+    "from langchain_semcache.index._graph_worker import main; main(path, dimension, parent)"
 )
 
 logger = logging.getLogger(__name__)
@@ -122,7 +123,7 @@ class GraphBuild:
                 logger.warning("the search graph was not built, search stays exact: %s", error)
 
     def _build(self, path: Path, now: float) -> None:
-        command = json.dumps([str(path), self._store.dimension, sys.path])
+        command = json.dumps([str(path), self._store.dimension, os.getpid(), sys.path])
         with subprocess.Popen(  # noqa: S603 - our own interpreter and our own module
             [sys.executable, "-c", _BOOT, command], stdin=subprocess.PIPE, stderr=subprocess.PIPE
         ) as worker:

@@ -71,14 +71,21 @@ def build(path: Path, dimension: int, stream: IO[bytes]) -> None:
     shard.close()
 
 
-def main(path: str, dimension: int) -> None:
-    """Entry point; the parent's answers go before this process's work."""
-    parent = os.getppid()
+def main(path: str, dimension: int, parent: int) -> None:
+    """Entry point; the parent's answers go before this process's work.
+
+    Of a parent that died nobody is left who would use the shard. It may be dead before this process
+    looks for the first time, which is why `parent` is told; and whoever opens the store next may
+    remove the directory while this process still writes into it, so it goes once more.
+    """
     if hasattr(os, "nice"):
         os.nice(10)
-    build(Path(path), dimension, sys.stdin.buffer)
-    if os.getppid() != parent:
-        remove_generation(Path(path))  # nobody is left who would use it
+    try:
+        if os.getppid() == parent:
+            build(Path(path), dimension, sys.stdin.buffer)
+    finally:
+        if os.getppid() != parent:
+            remove_generation(Path(path))
 
 
 def _exactly(stream: IO[bytes], size: int) -> bytes:

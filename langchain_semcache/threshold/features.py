@@ -14,6 +14,7 @@ NAMES = (
     "chinese",
     "longer",
     "short",
+    "agreed",
 )
 """In the order of `features`."""
 
@@ -29,12 +30,14 @@ class Observed:
     Attributes:
         similarity: Cosine of their vectors, in [0, 1].
         opinion: The verifier's probability that one answer fits both; None without a verifier.
+        agreed: Whether both are follow-ups that were found to lean on the same thing.
     """
 
     question: str
     stored: str
     similarity: float
     opinion: float | None = None
+    agreed: bool = False
 
 
 def features(observed: Observed) -> tuple[float, ...]:
@@ -53,6 +56,7 @@ def features(observed: Observed) -> tuple[float, ...]:
         chinese,
         abs(math.log((1 + len(ours)) / (1 + len(theirs)))),
         float(min(len(ours), len(theirs)) < _SHORT),
+        float(observed.agreed),
     )
 
 

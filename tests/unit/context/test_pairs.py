@@ -3,7 +3,7 @@
 # ruff: noqa: E501 (one chat a line reads better)
 from __future__ import annotations
 
-from langchain_semcache.context import compare, summarise
+from langchain_semcache.context import Difference, compare, summarise
 
 SAME = """
 Which laptop should I buy for video editing? | The Nimbus 16 has plenty of memory and a bright screen. | How long does the battery last?
@@ -241,7 +241,7 @@ def differ(one: str, other: str) -> bool:
         *before, question = chat.split(" | ")
         roles = ["assistant" if (len(before) - n) % 2 else "user" for n in range(len(before))]
         contexts.append(summarise(list(zip(roles, before, strict=True)), question))
-    return compare(*contexts) is not None
+    return isinstance(compare(*contexts), Difference)
 
 
 def test_most_chats_about_one_thing_agree():

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langchain_semcache.context import summarise
 from langchain_semcache.engine import flow, storing
 from langchain_semcache.engine.commands import (
     Announce,
@@ -29,6 +30,7 @@ from langchain_semcache.engine.commands import (
     Withdraw,
 )
 from langchain_semcache.engine.policy import Policy
+from langchain_semcache.engine.refining import refine
 from langchain_semcache.errors import IndexUnavailable, VerifierUnavailable
 from langchain_semcache.guards import Refusal
 from langchain_semcache.records import (
@@ -144,6 +146,30 @@ def test_under_a_budget_the_one_it_reckons_with_least_for_is_served():
     assert (decision.entry_id, commands[-1].entry_id) == ("near", "near")
     assert decision.confidence == pytest.approx(0.9)
     assert commands[-1].confidence == pytest.approx(1 - 0.1**0.2 * 0.03**0.8)
+
+
+PALACE = (("user", "Tell me of Wawel Castle."), ("assistant", "Wawel Castle is in Kraków."))
+
+
+def test_of_a_follow_up_the_part_that_asks_is_embedded_and_verified():
+    """On both sides; and that both mean the same castle speaks for the answer."""
+    policy = replace(
+        WEIGHING,
+        refine=lambda query: refine(query, split=None),
+        calibration=replace(LIKELY, weights={"opinion": 1.0, "agreed": 2.0, "bias": 0.0}),
+    )
+    query = replace(QUERY, text="Oh great, thanks! And how old is it?", turns=PALACE)
+    asked = "So how old is it then?"
+    stored = an_entry(question=asked, context=summarise(PALACE, asked).to_json())
+    near = Candidate(stored, 0.97)
+    decision, commands = play(
+        flow.lookup(SCOPE, query, policy), None, VECTOR, [near], [near], [0.5]
+    )
+    assert commands[1] == Embed("how old is it?")
+    assert commands[-1] == Verify("how old is it?", ("how old is it?",))
+    assert decision.verdicts[0].agreed
+    assert decision.confidence == pytest.approx(1 / (1 + math.exp(-2)))
+    assert decision.question == asked
 
 
 def test_only_what_no_guard_refuses_is_shown_to_the_verifier():

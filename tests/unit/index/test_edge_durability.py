@@ -3,12 +3,16 @@
 import os
 import random
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 
 import pytest
 
+from langchain_semcache.index._edge_directory import StoreDirectory
 from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
 from langchain_semcache.records import Selection
 from langchain_semcache.testing.index_values import NOW, make_entry
@@ -92,4 +96,28 @@ def test_every_acknowledged_entry_survives_a_kill(tmp_path, build):
         assert missing == []
         # At each kill one more may have been stored before the child could say so.
         assert 0 <= len(found) - len(stored) <= kill
-        assert len([child for child in (tmp_path / "store").iterdir() if child.is_dir()]) == 1
+        assert left_alone(tmp_path / "store")
+
+
+def left_alone(directory):
+    """Whether one generation is left, once a worker whose parent was killed has noticed it."""
+    give_up_at, pause = time.monotonic() + 30, threading.Event()
+    while len(generations := [child for child in directory.iterdir() if child.is_dir()]) != 1:
+        if time.monotonic() > give_up_at:
+            return False
+        pause.wait(0.05)
+    return generations[0].name in (directory / "manifest.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize("sent", [b"", struct.pack(">II", 0, 0)], ids=["nothing", "all"])
+def test_a_graph_worker_without_its_parent_leaves_nothing(tmp_path, sent):
+    path = StoreDirectory(tmp_path).new_generation()
+    code = "import sys; from langchain_semcache.index._graph_worker import main; "
+    subprocess.run(
+        [sys.executable, "-c", f"{code} main({str(path)!r}, 16, {os.getppid()})"],
+        input=sent,
+        check=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert not path.exists()
