@@ -329,6 +329,7 @@ class Verdict:
         confidence: The probability that its answer is right, where that was computed.
         doubt: What a guard said against it, where confidence has the last word on that.
         agreed: Whether the questions lean on their chats, and were found to mean the same by it.
+        same_attribute: Whether they also ask for the same of it.
     """
 
     candidate: Candidate
@@ -337,6 +338,7 @@ class Verdict:
     confidence: float | None = None
     doubt: Reason | None = None
     agreed: bool = False
+    same_attribute: bool = False
 
     @property
     def sureness(self) -> float:

@@ -1,7 +1,8 @@
 """Follow-up questions: what they refer to, and whether two chats mean the same by it."""
 
 from langchain_semcache.context._asked import asked_part
-from langchain_semcache.context._compare import Agreement, Difference, compare
+from langchain_semcache.context._attributes import OtherAttribute
+from langchain_semcache.context._compare import Agreement, Difference, compare, relate
 from langchain_semcache.context._context import Context, Referent, Turn, summarise
 from langchain_semcache.context._standalone import is_standalone
 
@@ -9,10 +10,12 @@ __all__ = [
     "Agreement",
     "Context",
     "Difference",
+    "OtherAttribute",
     "Referent",
     "Turn",
     "asked_part",
     "compare",
     "is_standalone",
+    "relate",
     "summarise",
 ]

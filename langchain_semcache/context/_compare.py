@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from langchain_semcache.context._attributes import OtherAttribute, same_attribute
 from langchain_semcache.context._context import Context, Referent
 from langchain_semcache.context._mentions import is_han
 
@@ -19,7 +20,8 @@ class Agreement(Enum):
     """Why an answer from another chat may be the answer here."""
 
     NEEDLESS = "neither question needs its chat"
-    SAME = "both lean on the same thing"
+    SUBJECT = "both lean on the same thing"
+    ATTRIBUTE = "both lean on the same thing and ask for the same of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,24 @@ class Difference:
     """Why an answer from another chat is not the answer here; `detail` says it in words."""
 
     detail: str
+
+
+def relate(
+    asked: str, question: Context, answered: str, stored: Context
+) -> Agreement | Difference | OtherAttribute:
+    """How two questions in chats compare: by what they lean on, and by what they ask for of it.
+
+    Args:
+        asked, answered: What the two questions ask, each as `asked_part` has it.
+    """
+    found = compare(question, stored)
+    if found is not Agreement.SUBJECT:
+        return found
+    known = {item.name for item in question.referents} & {item.name for item in stored.referents}
+    same = same_attribute(asked, answered, known)
+    if isinstance(same, OtherAttribute):
+        return same
+    return Agreement.ATTRIBUTE if same else Agreement.SUBJECT
 
 
 def compare(question: Context, stored: Context) -> Agreement | Difference:
@@ -37,14 +57,14 @@ def compare(question: Context, stored: Context) -> Agreement | Difference:
     if question.standalone and stored.standalone:
         return Agreement.NEEDLESS
     if question.digest == stored.digest:
-        return Agreement.SAME
+        return Agreement.SUBJECT
     if question.reply or stored.reply:
         if question.reply and stored.reply and _same_exchange(question, stored):
-            return Agreement.SAME
+            return Agreement.SUBJECT
         return Difference("replies to what was said last, which is something else")
     same = _same_subject(question.referents, stored.referents, question.tail, stored.tail)
     if same and not _replaced(question, stored):
-        return Agreement.SAME
+        return Agreement.SUBJECT
     return Difference(f"refers to {_shown(question)}, the stored one to {_shown(stored)}")
 
 

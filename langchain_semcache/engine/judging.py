@@ -9,8 +9,9 @@ from langchain_semcache.context import (
     Agreement,
     Context,
     Difference,
+    OtherAttribute,
     asked_part,
-    compare,
+    relate,
     summarise,
 )
 from langchain_semcache.engine import asking, long_questions
@@ -92,15 +93,20 @@ def _screened(query: Query, chat: Context | None, candidate: Candidate, policy: 
     refusal = None if query.windows else policy.guard(ours, theirs)
     if refusal is not None and (refusal.final or not policy.may_outweigh(ours, theirs)):
         return Verdict(candidate, refusal.reason, refusal.detail)
-    related = Agreement.NEEDLESS if chat is None else _related(chat, candidate.entry)
+    related = Agreement.NEEDLESS if chat is None else _related(query, chat, candidate.entry)
     if isinstance(related, Difference):
         return Verdict(candidate, Reason.CONTEXT_DIFFERS, related.detail)
-    agreed = related is Agreement.SAME
+    if isinstance(related, OtherAttribute):
+        return Verdict(candidate, Reason.QUESTION_TYPE_DIFFERS, related.detail)
+    passed = Verdict(
+        candidate,
+        Reason.SEMANTIC,
+        agreed=related is not Agreement.NEEDLESS,
+        same_attribute=related is Agreement.ATTRIBUTE,
+    )
     if refusal is not None:
-        return Verdict(
-            candidate, Reason.SEMANTIC, refusal.detail, doubt=refusal.reason, agreed=agreed
-        )
-    return Verdict(candidate, Reason.SEMANTIC, agreed=agreed)
+        return replace(passed, detail=refusal.detail, doubt=refusal.reason)
+    return passed
 
 
 def _compared(stored: Entry) -> str:
@@ -108,12 +114,12 @@ def _compared(stored: Entry) -> str:
     return asked_part(stored.question) if stored.context else stored.question
 
 
-def _related(chat: Context, stored: Entry) -> Agreement | Difference:
-    """How what the two questions lean on compares."""
+def _related(query: Query, chat: Context, stored: Entry) -> Agreement | Difference | OtherAttribute:
+    """How what the two questions lean on compares, and what they ask for of it."""
     theirs = Context.from_json(stored.context) if stored.context else summarise((), stored.question)
     if theirs is None:
         return Difference("the stored chat was summarised by another release")
-    return compare(chat, theirs)
+    return relate(query.compared, chat, _compared(stored), theirs)
 
 
 def _weighed(
@@ -122,8 +128,8 @@ def _weighed(
     """The verdicts with a confidence for each that stands so far; too little makes it fall."""
     standing = [verdict for verdict in verdicts if verdict.reason is Reason.SEMANTIC]
     opinions: Sequence[float] | Failure | None = None
+    stored = tuple([_compared(verdict.candidate.entry) for verdict in standing])
     if verifies and standing:
-        stored = tuple([_compared(verdict.candidate.entry) for verdict in standing])
         opinions = yield from asking.verify(query.compared, stored)
     weighed: dict[str, Verdict] = {}
     for place, verdict in enumerate(standing):
@@ -135,10 +141,11 @@ def _weighed(
         opinion = None if opinions is None else opinions[place]
         observed = Observed(
             query.compared,
-            _compared(entry),
+            stored[place],
             verdict.candidate.similarity,
             opinion,
             agreed=verdict.agreed,
+            same_attribute=verdict.same_attribute,
         )
         weighed[entry.id] = _confident(verdict, calibration.probability(observed), calibration.bar)
     return [weighed.get(verdict.candidate.entry.id, verdict) for verdict in verdicts]

@@ -15,6 +15,7 @@ NAMES = (
     "longer",
     "short",
     "agreed",
+    "same_attribute",
 )
 """In the order of `features`."""
 
@@ -31,6 +32,7 @@ class Observed:
         similarity: Cosine of their vectors, in [0, 1].
         opinion: The verifier's probability that one answer fits both; None without a verifier.
         agreed: Whether both are follow-ups that were found to lean on the same thing.
+        same_attribute: Whether they also ask for the same of it: its price, its age.
     """
 
     question: str
@@ -38,6 +40,7 @@ class Observed:
     similarity: float
     opinion: float | None = None
     agreed: bool = False
+    same_attribute: bool = False
 
 
 def features(observed: Observed) -> tuple[float, ...]:
@@ -57,6 +60,7 @@ def features(observed: Observed) -> tuple[float, ...]:
         abs(math.log((1 + len(ours)) / (1 + len(theirs)))),
         float(min(len(ours), len(theirs)) < _SHORT),
         float(observed.agreed),
+        float(observed.same_attribute),
     )
 
 
