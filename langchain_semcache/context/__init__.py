@@ -1,7 +1,7 @@
 """Follow-up questions: what they refer to, and whether two chats mean the same by it."""
 
 from langchain_semcache.context._asked import asked_part
-from langchain_semcache.context._attributes import OtherAttribute
+from langchain_semcache.context._attributes import OtherAttribute, asks_for_a_fact
 from langchain_semcache.context._compare import Agreement, Difference, compare, relate
 from langchain_semcache.context._context import Context, Referent, Turn, summarise
 from langchain_semcache.context._standalone import is_standalone
@@ -14,6 +14,7 @@ __all__ = [
     "Referent",
     "Turn",
     "asked_part",
+    "asks_for_a_fact",
     "compare",
     "is_standalone",
     "relate",

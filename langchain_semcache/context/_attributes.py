@@ -70,9 +70,28 @@ _KNOWN: Final = {
     "dishes": ("招牌菜|推荐菜|特色菜|有什么菜", r"\bdish(?:es)?\b|\bmenu\b"),
     "reason": ("为什么|原因|为何|为啥", r"\bwhy\b|\breasons?\b"),
     "replacement": ("代替|替代|替换", r"\binstead\b|\bsubstitutes?\b|\breplace(?:ment)?\b"),
+    "discovery": ("发明|发现", r"\binvent(?:ed|or)\b|\bdiscover(?:ed|er)\b"),
+    "capital": ("首都|省会", r"\bcapital\b"),
     "example": ("例子|举例|示例", r"\bexamples?\b"),
 }
 """By name, how they are asked for in Chinese and in English."""
+
+_FACTS: Final = frozenset(
+    """
+    phone address age release founding director cast writer lyricist composer singer awards origin
+    members height population lifespan discovery capital
+    """.split()
+)
+"""What is the same for everybody, whoever they are and whatever they have."""
+
+_WHEN: Final = re.compile(
+    r"哪一?年|\b(?:what|which) year\b|\bwhen (?:did|was|were)\b", re.IGNORECASE
+)
+"""A date is no attribute: it is asked of anything that happened."""
+
+_OF_ONESELF: Final = re.compile(
+    r"[我咱俺]|\b(?:i|me|my|mine|we|us|ours?|i'[a-z]+|we'[a-z]+)\b", re.IGNORECASE
+)
 
 _PATTERNS: Final = {
     name: re.compile("|".join(ways), re.IGNORECASE) for name, ways in _KNOWN.items()
@@ -114,6 +133,17 @@ def same_attribute(
         return False
     known = frozenset(names)
     return _besides(question, ours) - known == _besides(stored, theirs) - known
+
+
+def asks_for_a_fact(question: str) -> bool:
+    """Whether the answer is the same for everybody: what users told of themselves says nothing.
+
+    Precise rather than complete: "When was the Eiffel Tower built?" is such a question, and how
+    much a ticket is depends on who buys it.
+    """
+    asked = _attributes(question)
+    known = asked <= _FACTS if asked else _WHEN.search(question) is not None
+    return known and not _OF_ONESELF.search(question)
 
 
 @lru_cache(maxsize=512)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from zlib import crc32
 
+from langchain_semcache.context._attributes import asks_for_a_fact
 from langchain_semcache.context._mentions import is_han, mentions, plain
 from langchain_semcache.context._standalone import english_words, is_reply, is_standalone
 
@@ -110,7 +111,7 @@ def summarise(turns: Sequence[Turn], question: str) -> Context:
     spoken = [turn for turn in turns if turn[0] in ("user", "assistant")][-_TURNS:]
     recent = [(role == "user", _shortened(text)) for role, text in reversed(spoken)]
     whole = is_standalone(question)
-    alone = whole and not _has_a_topic(question, recent)
+    alone = whole and (asks_for_a_fact(question) or not _has_a_topic(question, recent))
     asked = next((text for by_user, text in recent if by_user), "")
     told = next((text for by_user, text in recent if not by_user), "")
     last = next((text for role, text in reversed(turns) if role == "assistant"), "")

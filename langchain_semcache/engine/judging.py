@@ -17,6 +17,7 @@ from langchain_semcache.context import (
 from langchain_semcache.engine import asking, long_questions
 from langchain_semcache.engine.commands import Failure, Flow
 from langchain_semcache.engine.policy import Policy
+from langchain_semcache.guards import Refusal
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import Candidate, Entry, Query, Reason, Verdict
 from langchain_semcache.threshold.confidence import Calibration
@@ -91,9 +92,11 @@ def _screened(query: Query, chat: Context | None, candidate: Candidate, policy: 
     # Of a long question only what differs is shown to the guards, later.
     ours, theirs = query.compared, _compared(candidate.entry)
     refusal = None if query.windows else policy.guard(ours, theirs)
+    related = Agreement.NEEDLESS if chat is None else _related(query, chat, candidate.entry)
+    if refusal is not None and _settles(refusal, related):
+        refusal = None
     if refusal is not None and (refusal.final or not policy.may_outweigh(ours, theirs)):
         return Verdict(candidate, refusal.reason, refusal.detail)
-    related = Agreement.NEEDLESS if chat is None else _related(query, chat, candidate.entry)
     if isinstance(related, Difference):
         return Verdict(candidate, Reason.CONTEXT_DIFFERS, related.detail)
     if isinstance(related, OtherAttribute):
@@ -107,6 +110,11 @@ def _screened(query: Query, chat: Context | None, candidate: Candidate, policy: 
     if refusal is not None:
         return replace(passed, detail=refusal.detail, doubt=refusal.reason)
     return passed
+
+
+def _settles(refusal: Refusal, related: Agreement | Difference | OtherAttribute) -> bool:
+    """Whether that both ask for the same is known: "how old is she" and "when was she born"."""
+    return refusal.reason is Reason.QUESTION_TYPE_DIFFERS and related is Agreement.ATTRIBUTE
 
 
 def _compared(stored: Entry) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from langchain_semcache.context import asked_part, is_standalone
+from langchain_semcache.context import asked_part, asks_for_a_fact, is_standalone
 from langchain_semcache.guards import personal
 from langchain_semcache.records import Query, Reason
 from langchain_semcache.request import was_told, with_exact_history
@@ -33,7 +33,8 @@ def refine(query: Query, *, split: Callable[[str], tuple[str, ...]] | None) -> Q
         return replace(query, exact_only=Reason.PERSONAL_QUESTION)
     if not query.turns:
         return query
-    if was_told(query) and is_standalone(query.text):
+    alone = is_standalone(query.text)
+    if alone and was_told(query) and not asks_for_a_fact(query.text):
         # What the question refers to is compared, but not for whom it is asked.
         return with_exact_history(query)
     return query if query.windows else replace(query, asks=asked_part(query.text))

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_semcache.context import Agreement, Context, OtherAttribute, relate, summarise
+from langchain_semcache.context import (
+    Agreement,
+    Context,
+    OtherAttribute,
+    asks_for_a_fact,
+    relate,
+    summarise,
+)
 
 PALACE = [("user", "Tell me of Wawel Castle."), ("assistant", "Wawel Castle is in Kraków.")]
 MANSION = [("user", "恭王府怎么样？"), ("assistant", "恭王府是清代规模最大的一座王府。")]
@@ -92,3 +99,29 @@ def test_it_is_symmetric_and_everything_is_like_itself(one, other, before):
     assert type(here) is type(there)
     assert isinstance(here, OtherAttribute) or here is there or not isinstance(here, Agreement)
     assert isinstance(related(one, one, before), Agreement)
+
+
+@pytest.mark.parametrize(
+    ("question", "fact"),
+    [
+        ("When was the Eiffel Tower built?", True),
+        ("Who discovered penicillin?", True),
+        ("What is the capital of Peru?", True),
+        ("恭王府的地址在哪里？", True),
+        ("How much is a ticket for the Eiffel Tower?", False),
+        ("When was my parcel released by customs?", False),
+        ("What phone should we buy?", False),
+        ("How do I read a file?", False),
+        ("恭王府门票多少钱？", False),
+        ("我的地址在哪里改？", False),
+    ],
+)
+def test_a_fact_is_the_same_for_everybody(question, fact):
+    assert asks_for_a_fact(question) is fact
+
+
+def test_a_question_for_a_fact_needs_no_chat_whatever_was_named_there():
+    question = "Who discovered penicillin?"
+    assert related(question, question, PALACE) is Agreement.NEEDLESS
+    here, there = asked(question, PALACE), asked(question, MANSION)
+    assert relate(question, here, question, there) is Agreement.NEEDLESS
