@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Annotated, Literal, Self
 
 from pydantic import (
@@ -30,7 +31,9 @@ def _not_bool(value: object) -> object:
 Number = Annotated[float, BeforeValidator(_not_bool), Field(allow_inf_nan=False)]
 Seconds = Annotated[Number, Field(gt=0, le=600)]
 Share = Annotated[Number, Field(gt=0, le=1)]
-Lifetime = Annotated[timedelta | None, BeforeValidator(checked_ttl)]
+# The message of pydantic says which setting it is.
+_A_DURATION = BeforeValidator(partial(checked_ttl, name="a duration"))
+Lifetime = Annotated[timedelta | None, _A_DURATION]
 
 
 class Settings(BaseModel):
@@ -247,9 +250,7 @@ class ConfidenceEvictionSettings(Settings):
     good_score: int = Field(4, ge=0, le=HIGHEST_SCORE)
     bad_score: int = Field(2, ge=0, le=HIGHEST_SCORE)
     ttl_factor: Annotated[Number, Field(ge=0, le=1)] = 0.5
-    endless_ttl: Annotated[timedelta, BeforeValidator(checked_ttl), Field(gt=timedelta(0))] = (
-        timedelta(days=7)
-    )
+    endless_ttl: Annotated[timedelta, _A_DURATION, Field(gt=timedelta(0))] = timedelta(days=7)
     vocabulary_size: int = Field(LARGEST_VOCABULARY, ge=2)
     share: Annotated[Number, Field(ge=0, le=1)] = 0.02
     doubtful_share: Annotated[Number, Field(ge=0, le=1)] = 0.2

@@ -25,7 +25,7 @@ class Interrupted(Exception):
 
 
 class FellBehind(Exception):
-    """A reader was slower than the others by more than is kept for it."""
+    """A reader of another call's stream was slower than the others by more than is kept for it."""
 
     def __init__(self, most: int) -> None:
         super().__init__(
@@ -49,7 +49,8 @@ class Buffer(Generic[Chunk]):
 
     The chunks are kept from the beginning, so that one can join, until they are more than `most`
     in size. Then nobody can join any more, and only what somebody has still to read is kept, again
-    up to `most`.
+    up to `most`. What the reader has still to read whose own call it is, is kept in any case: no
+    call fails because others read along.
 
     Args:
         size: How large a chunk is.
@@ -116,8 +117,9 @@ class Buffer(Generic[Chunk]):
 
     def _let_go(self) -> None:
         slowest = min((seat.position for seat in self.seats), default=self.head)
+        owed = min((seat.position for seat in self.seats if seat.leads), default=self.head)
         drop = 0
-        while self._first + drop < self.head and (
+        while self._first + drop < owed and (
             self._first + drop < slowest or self._held > self._most
         ):
             self._held -= self._size(self._chunks[drop])

@@ -304,9 +304,20 @@ async def test_what_is_kept_is_bounded(colour):
     two = Two(colour, model, most=30)
     await two.read(two.leader)
     await two.read(two.follower)
-    assert await two.rest(two.follower) == "12345" * 39
+    assert await two.rest(two.leader) == "12345" * 39
     with pytest.raises(FellBehind, match="max_characters"):
-        await two.rest(two.leader)
+        await two.rest(two.follower)
+    assert model.calls == 1
+
+
+@COLOURS
+async def test_whose_own_call_it_is_gets_all_of_it_however_slow(colour):
+    model = Model(["12345"] * 40)
+    two = Two(colour, model, most=30)
+    await two.read(two.leader)
+    await two.read(two.follower)
+    assert await two.rest(two.follower) == "12345" * 39
+    assert await two.rest(two.leader) == "12345" * 39
     assert model.calls == 1
 
 
