@@ -328,8 +328,8 @@ class Verdict:
     Attributes:
         confidence: The probability that its answer is right, where that was computed.
         doubt: What a guard said against it, where confidence has the last word on that.
-        agreed: Whether the questions lean on their chats, and were found to mean the same by it.
-        same_attribute: Whether they also ask for the same of it.
+        same_attribute: Whether both lean on their chats, mean the same by it, and are known to ask
+            for the same of it.
     """
 
     candidate: Candidate
@@ -337,7 +337,6 @@ class Verdict:
     detail: str = ""
     confidence: float | None = None
     doubt: Reason | None = None
-    agreed: bool = False
     same_attribute: bool = False
 
     @property

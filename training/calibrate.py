@@ -23,7 +23,7 @@ from langchain_semcache.lab.pairs import Measured, Pair, measure
 from langchain_semcache.threshold.confidence import Calibration, fit
 from langchain_semcache.verifiers.pairs import PairVerifier
 from training import data
-from training.chats import weights_of_agreement
+from training.chats import weight_of_the_same
 from training.templates import made
 
 TARGET = Path(__file__).parent.parent / "langchain_semcache/threshold/calibrations"
@@ -146,8 +146,8 @@ def main() -> None:
         file = TARGET / f"use-multilingual-v3-{name}.json"
         identity = judge.identity if judge else None
         fitted = calibrated(pairs, made_of, identity)
-        agreement = weights_of_agreement(args.data, fitted, encoder, judge)
-        fitted = replace(fitted, weights={**fitted.weights, **agreement})
+        same = weight_of_the_same(args.data, fitted, encoder, judge)
+        fitted = replace(fitted, weights={**fitted.weights, "same_attribute": same})
         file.write_text(fitted.to_json(), "utf-8")
         print("wrote", file)
 

@@ -28,11 +28,15 @@ _KNOWN: Final = {
     ),
     "duration": (
         "多久|多长时间|游玩时间|[能可以得]玩|几个?(?:小时|钟头|天)|时长|片长",
-        r"\bhow long\b|\bduration\b",
+        r"\bhow long (?!ha[sd]|have)|\bduration\b",
+    ),
+    "way": (
+        "多远|路程|路上|走过去|步行|怎么[走去]",
+        r"\b(?:get|walk|drive) (?:to|there)\b|\bhow far\b|\bdirections\b",
     ),
     "phone": ("电话|号码|联系方式|手机号", r"\b(?:tele)?phone\b|\bcontact\b"),
     "address": (
-        "地址|位置|在哪|在什么地方|位于|坐落|怎么[走去]",
+        "地址|位置|在哪|在什么地方|位于|坐落",
         r"\baddress\b|\bwhere (?:is|are)\b|\blocated\b",
     ),
     "places to eat nearby": (rf"{_NEARBY}.*(?:餐|饭|吃|美食)", rf"{_NEARBY}.*\brestaurants?\b"),
@@ -40,7 +44,7 @@ _KNOWN: Final = {
     "places to see nearby": (rf"{_NEARBY}.*(?:景[点区]|玩|逛)", rf"{_NEARBY}.*\bsights?\b"),
     "age": (
         "多大(?!小)|几岁|岁数|年[龄纪]|出生|生日|生于|哪年生",
-        r"\bhow old\b|\bages?\b|\bborn\b|\bbirthday\b",
+        r"\bhow old\b|\bhow long ha(?:s|ve)\b|\bages?\b|\bborn\b|\bbirthday\b",
     ),
     "release": ("上映|发[行布售]|出版|首播|问世", r"\breleased?\b|\bc[oa]me out\b|\bpublished\b"),
     "founding": ("成立|创[办立建]|建[立成于]|始建", r"\bfounded\b|\bestablished\b|\bbuilt\b"),
@@ -75,6 +79,9 @@ _KNOWN: Final = {
     "example": ("例子|举例|示例", r"\bexamples?\b"),
 }
 """By name, how they are asked for in Chinese and in English."""
+
+_OTHER_KIND: Final = frozenset({"reason", "replacement", "example", "way"})
+"""Whoever asks for one of these beside another attribute asks for something else."""
 
 _FACTS: Final = frozenset(
     """
@@ -127,7 +134,8 @@ def same_attribute(
         names: What both chats speak of, folded: one question may name it and the other point at it.
     """
     ours, theirs = _attributes(question), _attributes(stored)
-    if ours and theirs and not ours & theirs:
+    kinds = (ours ^ theirs) & _OTHER_KIND
+    if ours and theirs and (kinds or (ours - theirs and theirs - ours)):
         return OtherAttribute(f"asks for {_shown(ours)}, the stored one for {_shown(theirs)}")
     if not ours or ours != theirs:
         return False

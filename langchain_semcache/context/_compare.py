@@ -7,7 +7,7 @@ from enum import Enum
 
 from langchain_semcache.context._attributes import OtherAttribute, same_attribute
 from langchain_semcache.context._context import Context, Referent
-from langchain_semcache.context._mentions import is_han
+from langchain_semcache.context._mentions import is_han, plain
 
 _SHARED, _HAN_SHARED = 0.6, 0.45  # how high a common name must rank on both sides
 _LEAD = 0.1  # by how much it must outrank what only one of the chats names
@@ -43,10 +43,18 @@ def relate(
     if found is not Agreement.SUBJECT:
         return found
     known = {item.name for item in question.referents} & {item.name for item in stored.referents}
+    ours, theirs = _named(asked, known), _named(answered, known)
+    if ours - theirs and theirs - ours:
+        return Difference(f"names {min(ours - theirs)}, the stored one {min(theirs - ours)}")
     same = same_attribute(asked, answered, known)
     if isinstance(same, OtherAttribute):
         return same
     return Agreement.ATTRIBUTE if same else Agreement.SUBJECT
+
+
+def _named(text: str, names: set[str]) -> set[str]:
+    folded = plain(text).casefold()
+    return {name for name in names if name in folded}
 
 
 def compare(question: Context, stored: Context) -> Agreement | Difference:

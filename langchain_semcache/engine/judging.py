@@ -101,12 +101,8 @@ def _screened(query: Query, chat: Context | None, candidate: Candidate, policy: 
         return Verdict(candidate, Reason.CONTEXT_DIFFERS, related.detail)
     if isinstance(related, OtherAttribute):
         return Verdict(candidate, Reason.QUESTION_TYPE_DIFFERS, related.detail)
-    passed = Verdict(
-        candidate,
-        Reason.SEMANTIC,
-        agreed=related is not Agreement.NEEDLESS,
-        same_attribute=related is Agreement.ATTRIBUTE,
-    )
+    same_attribute = related is Agreement.ATTRIBUTE
+    passed = Verdict(candidate, Reason.SEMANTIC, same_attribute=same_attribute)
     if refusal is not None:
         return replace(passed, detail=refusal.detail, doubt=refusal.reason)
     return passed
@@ -152,7 +148,6 @@ def _weighed(
             stored[place],
             verdict.candidate.similarity,
             opinion,
-            agreed=verdict.agreed,
             same_attribute=verdict.same_attribute,
         )
         weighed[entry.id] = _confident(verdict, calibration.probability(observed), calibration.bar)

@@ -14,7 +14,6 @@ NAMES = (
     "chinese",
     "longer",
     "short",
-    "agreed",
     "same_attribute",
 )
 """In the order of `features`."""
@@ -31,15 +30,14 @@ class Observed:
     Attributes:
         similarity: Cosine of their vectors, in [0, 1].
         opinion: The verifier's probability that one answer fits both; None without a verifier.
-        agreed: Whether both are follow-ups that were found to lean on the same thing.
-        same_attribute: Whether they also ask for the same of it: its price, its age.
+        same_attribute: Whether both are follow-ups that are known to ask for the same of the same
+            thing: its price, its age.
     """
 
     question: str
     stored: str
     similarity: float
     opinion: float | None = None
-    agreed: bool = False
     same_attribute: bool = False
 
 
@@ -59,7 +57,6 @@ def features(observed: Observed) -> tuple[float, ...]:
         chinese,
         abs(math.log((1 + len(ours)) / (1 + len(theirs)))),
         float(min(len(ours), len(theirs)) < _SHORT),
-        float(observed.agreed),
         float(observed.same_attribute),
     )
 

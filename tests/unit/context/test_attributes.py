@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from langchain_semcache.context import (
     Agreement,
     Context,
+    Difference,
     OtherAttribute,
     asks_for_a_fact,
     relate,
@@ -67,6 +68,9 @@ def test_ways_to_ask_for_two_things_differ(ways, before):
         ("why does it raise KeyError?", "why does it raise ValueError?", PALACE),
         ("门票多少钱？", "学生门票多少钱？", MANSION),
         ("几点开门？", "周末几点开门？", MANSION),
+        ("淡季门票多少钱？", "旺季门票多少钱？", MANSION),
+        ("坐地铁怎么去？", "开车怎么去？", MANSION),
+        ("how much is it per person?", "how much is it per group?", PALACE),
     ],
 )
 def test_what_else_is_said_keeps_them_apart(one, other, before):
@@ -75,6 +79,26 @@ def test_what_else_is_said_keeps_them_apart(one, other, before):
 
 def test_one_may_name_what_the_other_points_at():
     assert related("恭王府门票多少钱？", "它的门票多少钱？", MANSION) is Agreement.ATTRIBUTE
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "before"),
+    [
+        ("what awards has it won?", "why has it won awards?", PALACE),
+        ("how long does a visit take?", "how long does it take to get there?", PALACE),
+        ("how long is it open?", "how long has it been open?", PALACE),
+        ("能玩多久？", "走过去要多久？", MANSION),
+    ],
+)
+def test_another_kind_of_question_is_another_question(one, other, before):
+    assert isinstance(related(one, other, before), OtherAttribute)
+
+
+def test_of_two_things_in_one_chat_each_question_may_name_another():
+    both = [("user", "故宫和天坛哪个好？"), ("assistant", "都好。")]
+    found = related("故宫门票多少钱？", "天坛门票多少钱？", both)
+    assert isinstance(found, Difference)
+    assert found.detail == "names 故宫, the stored one 天坛"
 
 
 def test_of_what_has_no_name_nothing_is_said():

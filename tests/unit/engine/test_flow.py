@@ -152,11 +152,11 @@ PALACE = (("user", "Tell me of Wawel Castle."), ("assistant", "Wawel Castle is i
 
 
 def test_of_a_follow_up_the_part_that_asks_is_embedded_and_verified():
-    """On both sides; and that both mean the same castle speaks for the answer."""
+    """On both sides; and that both ask for the age of one castle speaks for the answer."""
     policy = replace(
         WEIGHING,
         refine=lambda query: refine(query, split=None),
-        calibration=replace(LIKELY, weights={"opinion": 1.0, "agreed": 2.0, "bias": 0.0}),
+        calibration=replace(LIKELY, weights={"opinion": 1.0, "same_attribute": 2.0, "bias": 0.0}),
     )
     query = replace(QUERY, text="Oh great, thanks! And how old is it?", turns=PALACE)
     asked = "So how old is it then?"
@@ -167,7 +167,7 @@ def test_of_a_follow_up_the_part_that_asks_is_embedded_and_verified():
     )
     assert commands[1] == Embed("how old is it?")
     assert commands[-1] == Verify("how old is it?", ("how old is it?",))
-    assert decision.verdicts[0].agreed
+    assert decision.verdicts[0].same_attribute
     assert decision.confidence == pytest.approx(1 / (1 + math.exp(-2)))
     assert decision.question == asked
 
