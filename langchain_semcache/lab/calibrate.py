@@ -12,7 +12,7 @@ from langchain_semcache.errors import ConfigurationError
 from langchain_semcache.lab.curve import Point, by_confidence
 from langchain_semcache.lab.halves import halves
 from langchain_semcache.lab.pairs import Measured
-from langchain_semcache.threshold.confidence import Calibration, fit
+from langchain_semcache.threshold.confidence import Calibration, fit, shipped
 
 MORE_LIKELY_THAN_NOT = 0.5
 """No bar lies below: an answer that is more probably wrong than right is served by nobody."""
@@ -25,6 +25,9 @@ FLOOR_SHARE = 0.005
 
 FEWEST_TO_OUTWEIGH = 20
 """Pairs of each label that guards refuse, but not finally; with fewer they have the last word."""
+
+OF_CHATS = "same_attribute"
+"""The feature of follow-ups; pairs of questions have no chat."""
 
 BINS = 10
 FEW = 200
@@ -137,6 +140,7 @@ def _fit(
             f"{sum(not o.pair.same for o in open_to)} different ones"
         )
     weights = fit([one.observed for one in open_to], [one.pair.same for one in open_to])
+    weights |= _of_chats(encoder, verifier)
     draft = Calibration(
         encoder=encoder,
         verifier=verifier,
@@ -151,6 +155,13 @@ def _fit(
     different = [one for one in pairs if not one.pair.same]
     bar = _bar([_confidence(one, draft) for one in different], max_false_pass)
     return replace(draft, bar=bar, least=min(bar, LEAST))
+
+
+def _of_chats(encoder: str, verifier: str | None) -> dict[str, float]:
+    """What pairs without a chat cannot teach: as it ships for these models."""
+    known = shipped(encoder, verifier)
+    weight = None if known is None else known.weights.get(OF_CHATS)
+    return {} if weight is None else {OF_CHATS: weight}
 
 
 def _floor(similarities: Sequence[float]) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from langchain_semcache import ConfigurationError
+from langchain_semcache.encoders.onnx import IDENTITY
 from langchain_semcache.lab.calibrate import (
     LEAST,
     MORE_LIKELY_THAN_NOT,
@@ -16,7 +17,7 @@ from langchain_semcache.lab.calibrate import (
     reliability,
 )
 from langchain_semcache.lab.pairs import Measured
-from langchain_semcache.threshold.confidence import Calibration
+from langchain_semcache.threshold.confidence import Calibration, shipped
 
 MODELS = {"encoder": "e", "verifier": None, "max_false_pass": 0.05}
 
@@ -203,3 +204,12 @@ def test_what_is_never_outweighed_teaches_nothing(pair) -> None:
         assert not made.outweighs
         assert set(made.weights) == set(weights)
         assert made.weights["similarity"] > 0
+
+
+def test_what_follow_ups_have_taught_is_carried_over(mixed) -> None:
+    """Pairs have no chats, and a calibration of one's own must not forget what ships."""
+    known = shipped(IDENTITY, None)
+    assert known is not None
+    made = calibrate(mixed, **MODELS | {"encoder": known.encoder}).calibration
+    assert made.weights["same_attribute"] == pytest.approx(known.weights["same_attribute"])
+    assert calibrate(mixed, **MODELS).calibration.weights["same_attribute"] == 0
