@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from langchain_semcache.context._mentions import plain, stem_of
+from langchain_semcache.context._mentions import NAME, RARE, is_han, mentions, plain, stem_of
 from langchain_semcache.context._words import ENGLISH_FUNCTION, HAN_FUNCTION, words
 
 _NEARBY: Final = r"(?:周边|附近|周围|旁边|边上|\bnearby\b|\bclose by\b)"
@@ -146,12 +146,20 @@ def same_attribute(
 def asks_for_a_fact(question: str) -> bool:
     """Whether the answer is the same for everybody: what users told of themselves says nothing.
 
-    Precise rather than complete: "When was the Eiffel Tower built?" is such a question, and how
-    much a ticket is depends on who buys it.
+    Precise rather than complete: "When was the Eiffel Tower built?" is such a question. How much a
+    ticket is depends on who buys it, and when the delivery left on whose it is: it takes a name.
     """
+    if _OF_ONESELF.search(question) or not _names(question):
+        return False
     asked = _attributes(question)
-    known = asked <= _FACTS if asked else _WHEN.search(question) is not None
-    return known and not _OF_ONESELF.search(question)
+    return asked <= _FACTS if asked else _WHEN.search(question) is not None
+
+
+def _names(question: str) -> bool:
+    return any(
+        weight >= NAME or (weight >= RARE and len(name) > 2 and is_han(name))
+        for name, weight in mentions(plain(question))
+    )
 
 
 @lru_cache(maxsize=512)
