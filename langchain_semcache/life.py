@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+_WHOLE: Final = 1_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,4 +37,10 @@ class Life:
 
     def __str__(self) -> str:
         trace = "".join(f" × {step.name} {step.factor:.3g}" for step in self.steps)
-        return f"{self.ttl_class} ({self.because}): {self.first:g} s{trace} = {self.seconds:.4g} s"
+        first, seconds = _shown(self.first), _shown(self.seconds)
+        return f"{self.ttl_class} ({self.because}): {first} s{trace} = {seconds} s"
+
+
+def _shown(seconds: float) -> str:
+    """Whole seconds from a thousand on: nobody reads a day as 8.64e+04."""
+    return f"{seconds:.0f}" if seconds >= _WHOLE else f"{seconds:.4g}"

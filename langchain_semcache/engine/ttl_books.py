@@ -103,13 +103,19 @@ def merge(ours: Known, theirs: Known) -> Known:
     groups, updates = dict(theirs.groups), dict(theirs.updates)
     for group, changes in ours.groups.items():
         known = groups.get(group)
-        if known is None or changes.watched.value >= known.watched.value:
+        if known is None or _has_seen_more(changes, known):
             groups[group] = changes
     for source, count in ours.updates.items():
         fading = updates.get(source)
         if fading is None or count.at >= fading.at:
             updates[source] = count
     return Known(entries, groups, updates)
+
+
+def _has_seen_more(ours: Changes, theirs: Changes) -> bool:
+    """Whether ours is the account of whoever has watched for longer; both as of one moment."""
+    moment = max(ours.watched.at, theirs.watched.at)
+    return ours.watched.at_time(moment) >= theirs.watched.at_time(moment)
 
 
 class TtlBooks:

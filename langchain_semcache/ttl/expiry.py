@@ -35,7 +35,7 @@ def checked_ttl(ttl: timedelta | float | None, *, name: str = "ttl") -> timedelt
     try:
         lifetime = ttl if isinstance(ttl, timedelta) else timedelta(seconds=ttl)
     except (OverflowError, ValueError) as error:
-        raise ConfigurationError(f"{name} is out of range: {ttl!r}") from error
+        raise ConfigurationError(f"{name} is out of range: {ttl!r}; None has no end") from error
     if lifetime < timedelta(0):
         raise ConfigurationError(f"{name} must not be negative, got {ttl!r}")
     return lifetime
