@@ -1,6 +1,7 @@
 """Measures what the cache serves: how much of what it should, and what it should not.
 
     python benchmarks/quality.py pairs                 # single pairs
+    python benchmarks/quality.py strangers             # a full cache, and what is new to it
     python benchmarks/quality.py streams               # traffic under an error budget
     python benchmarks/quality.py conversations         # follow-up questions
     python benchmarks/quality.py cost                  # milliseconds
@@ -23,6 +24,9 @@ guards add to a cosine of .90: on a trap rate the share of its false hits that t
 coverage the points that they cost. "Default" is the cache as it ships: guards, verifier and
 calibration. With `--gptcache PYTHON`, an interpreter of an environment made for the purpose (`pip
 install gptcache`), the real evaluators of GPTCache judge the same vectors at its default threshold.
+
+**strangers** A cache full of questions is asked each of them in other words, and as many new ones.
+Served right, served wrong, and served although nothing answers it, each of all that was asked.
 
 **streams** One pass in a seeded order, starting empty, an answer stored on every miss. Error rate
 is wrong answers over all requests, hit rate answers over all requests. Beside the real cache with
@@ -49,6 +53,7 @@ from subprocess import SubprocessError
 import _quality_conversations as conversations
 import _quality_cost as cost
 import _quality_pairs as pairs
+import _quality_strangers as strangers
 import _quality_streams as streams
 from _quality_setup import RememberingEncoder, RememberingVerifier, Row, Setup, table
 
@@ -59,6 +64,7 @@ from langchain_semcache.errors import ConfigurationError
 Part = Callable[[Setup], tuple[list[str], list[Row], list[str]]]
 PARTS: dict[str, Part] = {
     "pairs": pairs.run,
+    "strangers": strangers.run,
     "streams": streams.run,
     "conversations": conversations.run,
     "cost": cost.run,

@@ -328,8 +328,8 @@ class Verdict:
     Attributes:
         confidence: The probability that its answer is right, where that was computed.
         doubt: What a guard said against it, where confidence has the last word on that.
-        same_attribute: Whether both lean on their chats, mean the same by it, and are known to ask
-            for the same of it.
+        same_attribute: Whether both lean on the same in their chats and ask for the same of it.
+        around: Similarities of the other stored questions nearest to the one asked, best first.
     """
 
     candidate: Candidate
@@ -338,6 +338,7 @@ class Verdict:
     confidence: float | None = None
     doubt: Reason | None = None
     same_attribute: bool = False
+    around: tuple[float, ...] = ()
 
     @property
     def sureness(self) -> float:

@@ -102,7 +102,8 @@ def _measured(core: Core, query: Query, verdict: Verdict) -> Seen:
     calibration, confidence = core.policy.calibration, verdict.confidence
     lacks = core.workplace.verifier is not None and opinion is None
     if confidence is None and calibration is not None and not lacks:
-        observed = Observed(text, stored, verdict.candidate.similarity, opinion)
+        near = verdict.candidate.similarity
+        observed = Observed(text, stored, near, opinion, around=verdict.around)
         confidence = calibration.probability(observed)
     return Seen(verdict, core.policy.guard(text, stored), opinion, confidence)
 

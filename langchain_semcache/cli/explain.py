@@ -232,6 +232,7 @@ def _candidate(one: Seen) -> JSON:
         "entry_id": entry.id,
         "question": entry.question,
         "similarity": one.verdict.candidate.similarity,
+        "around": list(one.verdict.around),
         "confidence": one.confidence,
         "opinion": one.opinion,
         "guard": None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import accumulate
 
 from langchain_semcache.context import (
     Agreement,
@@ -21,7 +23,7 @@ from langchain_semcache.guards import Refusal
 from langchain_semcache.ports import Vector
 from langchain_semcache.records import Candidate, Entry, Query, Reason, Verdict
 from langchain_semcache.threshold.confidence import Calibration
-from langchain_semcache.threshold.features import Observed
+from langchain_semcache.threshold.features import CROWD, Observed
 
 WIDEST = 64
 """Candidates that are looked at, at most, to get by those that are over."""
@@ -34,17 +36,21 @@ def verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]:
         return vector
     # Most lookups end with the nearest: it is too far, and then so are all others. Reading one
     # record instead of several takes a third off the search.
-    candidates = yield from asking.search(query.partition, vector, 1)
-    if isinstance(candidates, Failure):
-        return candidates
-    if candidates and _near(candidates[0], policy):
-        candidates = yield from _nearest(query, vector, candidates, policy)
-        if isinstance(candidates, Failure):
-            return candidates
+    found = yield from asking.search(query.partition, vector, 1)
+    if isinstance(found, Failure):
+        return found
+    if found and _near(found[0], policy):
+        found = yield from _nearest(query, vector, found, policy)
+        if isinstance(found, Failure):
+            return found
+    candidates = _wanted(found, policy)
     near = [candidate for candidate in candidates if _near(candidate, policy)]
     in_chat = near and (query.turns or any(candidate.entry.context for candidate in near))
     chat = summarise(query.turns, query.text) if in_chat else None
-    screened = [_screened(query, chat, candidate, policy) for candidate in candidates]
+    screened = [
+        _screened(query, chat, candidate, _around(candidate, found), policy)
+        for candidate in candidates
+    ]
     if query.windows:
         return (
             yield from long_questions.judge(
@@ -64,8 +70,9 @@ def verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]:
 def _nearest(
     query: Query, vector: Vector, first: Sequence[Candidate], policy: Policy
 ) -> Flow[Sequence[Candidate] | Failure]:
-    """The nearest candidates; where some are over by the rules, as many more that are not."""
-    limit = wanted = policy.neighbours
+    """The nearest candidates and those around them; for those that are over, as many more."""
+    wanted = policy.neighbours
+    limit = wanted if policy.calibration is None else max(wanted, CROWD + 1)
     found = first
     while True:
         if limit > 1:
@@ -80,15 +87,34 @@ def _nearest(
         limit = min(WIDEST, 4 * limit)
 
 
-def _screened(query: Query, chat: Context | None, candidate: Candidate, policy: Policy) -> Verdict:
+def _wanted(found: Sequence[Candidate], policy: Policy) -> Sequence[Candidate]:
+    """As many as are judged; those that are over by the rules do not count."""
+    live = accumulate([policy.is_over(candidate.entry) is None for candidate in found], initial=0)
+    return [one for one, before in zip(found, live, strict=False) if before < policy.neighbours]
+
+
+def _around(candidate: Candidate, found: Sequence[Candidate]) -> tuple[float, ...]:
+    """How near the others are that the search has brought."""
+    others = [other.similarity for other in found if other is not candidate]
+    return tuple(others[:CROWD])
+
+
+def _screened(
+    query: Query,
+    chat: Context | None,
+    candidate: Candidate,
+    around: tuple[float, ...],
+    policy: Policy,
+) -> Verdict:
     """What distance, the guards and the chats say; `chat` is None where nobody is in one."""
+    verdict = partial(Verdict, candidate, around=around)
     if not _near(candidate, policy):
         detail = f"similarity {candidate.similarity:.3f} < {policy.similarity_threshold:g}"
-        return Verdict(candidate, Reason.BELOW_THRESHOLD, detail)
+        return verdict(Reason.BELOW_THRESHOLD, detail)
     if (lives := policy.is_over(candidate.entry)) is not None:
-        return Verdict(candidate, Reason.EXPIRED, str(lives))
+        return verdict(Reason.EXPIRED, str(lives))
     if policy.is_too_old(candidate.entry):
-        return Verdict(candidate, Reason.TOO_OLD, "stored longer ago than the caller allows")
+        return verdict(Reason.TOO_OLD, "stored longer ago than the caller allows")
     # Of a long question only what differs is shown to the guards, later.
     ours, theirs = query.compared, _compared(candidate.entry)
     refusal = None if query.windows else policy.guard(ours, theirs)
@@ -96,13 +122,15 @@ def _screened(query: Query, chat: Context | None, candidate: Candidate, policy: 
     if refusal is not None and _settles(refusal, related):
         refusal = None
     if refusal is not None and (refusal.final or not policy.may_outweigh(ours, theirs)):
-        return Verdict(candidate, refusal.reason, refusal.detail)
+        return verdict(refusal.reason, refusal.detail)
     if isinstance(related, Difference):
-        return Verdict(candidate, Reason.CONTEXT_DIFFERS, related.detail)
+        return verdict(Reason.CONTEXT_DIFFERS, related.detail)
     if isinstance(related, OtherAttribute):
-        return Verdict(candidate, Reason.QUESTION_TYPE_DIFFERS, related.detail)
-    same_attribute = related is Agreement.ATTRIBUTE
-    passed = Verdict(candidate, Reason.SEMANTIC, same_attribute=same_attribute)
+        return verdict(Reason.QUESTION_TYPE_DIFFERS, related.detail)
+    passed = verdict(Reason.SEMANTIC, same_attribute=related is Agreement.ATTRIBUTE)
+    if related is not Agreement.NEEDLESS:
+        # "How much is it?" is as near to every other one, whatever they are about.
+        passed = replace(passed, around=())
     if refusal is not None:
         return replace(passed, detail=refusal.detail, doubt=refusal.reason)
     return passed
@@ -149,6 +177,7 @@ def _weighed(
             verdict.candidate.similarity,
             opinion,
             same_attribute=verdict.same_attribute,
+            around=verdict.around,
         )
         weighed[entry.id] = _confident(verdict, calibration.probability(observed), calibration.bar)
     return [weighed.get(verdict.candidate.entry.id, verdict) for verdict in verdicts]

@@ -133,7 +133,7 @@ class Policy:
         if not self.budgeted or self.calibration is None or verdict.confidence is None:
             return verdict.sureness
         similarity = verdict.candidate.similarity
-        return self.calibration.prudent(question, similarity, verdict.confidence)
+        return self.calibration.prudent(question, similarity, verdict.confidence, verdict.around)
 
     def may_outweigh(self, question: str, stored: str) -> bool:
         """Whether confidence has the last word where the refusal of a guard is not final."""

@@ -26,8 +26,8 @@ FLOOR_SHARE = 0.005
 FEWEST_TO_OUTWEIGH = 20
 """Pairs of each label that guards refuse, but not finally; with fewer they have the last word."""
 
-OF_CHATS = "same_attribute"
-"""The feature of follow-ups; pairs of questions have no chat."""
+UNTAUGHT = ("same_attribute", "lead", "alone")
+"""Features that pairs cannot teach: they have no chat, and no other questions around them."""
 
 BINS = 10
 FEW = 200
@@ -140,7 +140,7 @@ def _fit(
             f"{sum(not o.pair.same for o in open_to)} different ones"
         )
     weights = fit([one.observed for one in open_to], [one.pair.same for one in open_to])
-    weights |= _of_chats(encoder, verifier)
+    weights = _with_the_untaught(weights, shipped(encoder, verifier))
     draft = Calibration(
         encoder=encoder,
         verifier=verifier,
@@ -157,11 +157,15 @@ def _fit(
     return replace(draft, bar=bar, least=min(bar, LEAST))
 
 
-def _of_chats(encoder: str, verifier: str | None) -> dict[str, float]:
-    """What pairs without a chat cannot teach: as it ships for these models."""
-    known = shipped(encoder, verifier)
-    weight = None if known is None else known.weights.get(OF_CHATS)
-    return {} if weight is None else {OF_CHATS: weight}
+def _with_the_untaught(weights: dict[str, float], known: Calibration | None) -> dict[str, float]:
+    """The weights with those that pairs cannot teach as they ship for these models.
+
+    Each of the pairs is alone, and so what that weighs is in the bias until it is taken out.
+    """
+    if known is None:
+        return weights
+    untaught = {name: known.weights.get(name, 0.0) for name in UNTAUGHT}
+    return {**weights, **untaught, "bias": weights["bias"] - untaught["alone"]}
 
 
 def _floor(similarities: Sequence[float]) -> float:

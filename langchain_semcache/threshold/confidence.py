@@ -24,6 +24,7 @@ from langchain_semcache.threshold.features import (
     features,
     is_chinese,
     is_untried,
+    relative_distance,
 )
 
 FORMAT = 1
@@ -32,6 +33,8 @@ UNTRIED_SIMILAR = 0.9
 
 UNTRIED_BAR = 0.9
 """Least confidence of a hit with a verifier whose probabilities nobody has compared with labels."""
+
+_SIMILARITY, _FAR = NAMES.index("similarity"), NAMES.index("far")
 
 _RIDGE = 1.0
 _STEPS = 50
@@ -94,19 +97,21 @@ class Calibration:
         """
         return self.outweighs and not is_untried(question) and not is_untried(stored)
 
-    def prudent(self, question: str, similarity: float, confidence: float) -> float:
+    def prudent(
+        self, question: str, similarity: float, confidence: float, around: Sequence[float] = ()
+    ) -> float:
         """The confidence that an error budget reckons with, in [0, 1].
 
         Pairs that a calibration learns from are harder than what people ask, and so it counts
         similarity for little. Where that makes it rank everyday questions worse than their
         distance does, the two share the say: the expected errors are `margin` times the geometric
-        mean of 1 - confidence and 1 - similarity, weighted by the share of the distance.
+        mean of 1 - confidence and the distance relative to those around it, weighted by the share
+        of the distance.
         """
         chinese = is_chinese(question)
         margin = self.margin_chinese if chinese else self.margin
         share = self.distance_chinese if chinese else self.distance
-        # A cosine may be 1 + 1e-7.
-        apart = max(0.0, 1 - similarity)
+        apart = relative_distance(similarity, around)
         expected = margin * math.pow(1 - confidence, 1 - share) * math.pow(apart, share)
         return max(0.0, 1 - expected)
 
@@ -217,6 +222,8 @@ def fit(
 ) -> dict[str, float]:
     """The weights of a logistic regression, by Newton's method with a small ridge.
 
+    Below the similarity from which on a pair counts as far, being less alike makes no pair surer.
+
     Args:
         observed: What was measured of each pair.
         right: Whether the stored answer was right for it.
@@ -229,11 +236,23 @@ def fit(
     if len(labels) == 0 or labels.min() == labels.max():
         raise ConfigurationError("a calibration needs pairs of both labels, right and wrong")
     rows = np.array([(*features(one), 1.0) for one in observed], dtype=np.float64)
+    counts = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+    found = _solved(rows, labels, counts)
+    if found[_FAR] > found[_SIMILARITY]:
+        rows[:, _SIMILARITY] += rows[:, _FAR]
+        rows[:, _FAR] = 0.0
+        found = _solved(rows, labels, counts)
+        found[_FAR] = found[_SIMILARITY]
+    return dict(zip((*NAMES, "bias"), map(float, found), strict=True))
+
+
+def _solved(
+    rows: NDArray[np.float64], labels: NDArray[np.float64], counts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The weight of each column, whatever its unit is."""
     spread = rows.std(axis=0)
     scale = np.where(spread > _SAME, spread, 1.0)
-    counts = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
-    solution = _newton(rows / scale, labels, counts) / scale
-    return dict(zip((*NAMES, "bias"), map(float, solution), strict=True))
+    return _newton(rows / scale, labels, counts) / scale
 
 
 def _newton(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,11 +16,20 @@ NAMES = (
     "longer",
     "short",
     "same_attribute",
+    "far",
+    "close",
+    "lead",
+    "alone",
 )
 """In the order of `features`."""
 
+CROWD = 5
+"""Stored questions beside a candidate that its lead is measured over."""
+
 _LEAST = 1e-4
 _SHORT = 4
+_FAR, _CLOSE = 0.5, 0.7
+"""Similarities below and above which a step counts otherwise than between."""
 _HAN = ("\u3400", "\u9fff")
 
 
@@ -32,6 +42,8 @@ class Observed:
         opinion: The verifier's probability that one answer fits both; None without a verifier.
         same_attribute: Whether both are follow-ups that are known to ask for the same of the same
             thing: its price, its age.
+        around: Similarities of `question` and the stored questions nearest to it, this one apart,
+            best first. Empty where nothing else is stored, or nothing else tells anything.
     """
 
     question: str
@@ -39,6 +51,7 @@ class Observed:
     similarity: float
     opinion: float | None = None
     same_attribute: bool = False
+    around: Sequence[float] = ()
 
 
 def features(observed: Observed) -> tuple[float, ...]:
@@ -48,6 +61,7 @@ def features(observed: Observed) -> tuple[float, ...]:
     chinese = float(is_chinese(observed.question) and is_chinese(observed.stored))
     both = len(ours) + len(theirs)
     overlap = 2 * len(ours & theirs) / both if both else 1.0
+    lead, alone = _lead(observed.similarity, observed.around[:CROWD])
     return (
         observed.similarity,
         opinion,
@@ -58,7 +72,33 @@ def features(observed: Observed) -> tuple[float, ...]:
         abs(math.log((1 + len(ours)) / (1 + len(theirs)))),
         float(min(len(ours), len(theirs)) < _SHORT),
         float(observed.same_attribute),
+        max(0.0, _FAR - observed.similarity),
+        max(0.0, observed.similarity - _CLOSE),
+        lead,
+        alone,
     )
+
+
+def _lead(similarity: float, around: Sequence[float]) -> tuple[float, float]:
+    """How much nearer it is than those around it, on average, and which share of them is missing.
+
+    A question that was asked before stands out from its neighbours; a new one has several that are
+    as near. Where some are missing, what is known of the others counts for that much less.
+    """
+    if not around:
+        return 0.0, 1.0
+    known = len(around) / CROWD
+    return known * (similarity - sum(around) / len(around)), 1 - known
+
+
+def relative_distance(similarity: float, around: Sequence[float]) -> float:
+    """How far a candidate is, from 0 to 1: as a share of how far those around it are on average.
+
+    Where some are missing, nothing is as unlike as they.
+    """
+    reach = 1 - sum(around[:CROWD]) / CROWD
+    apart = max(0.0, 1 - similarity)  # a cosine may be 1 + 1e-7
+    return apart / reach if apart < reach else 1.0
 
 
 @lru_cache(maxsize=256)

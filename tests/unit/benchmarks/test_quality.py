@@ -15,6 +15,7 @@ import _quality_conversations as conversations
 import _quality_cost as cost
 import _quality_gptcache as gptcache
 import _quality_pairs as pairs
+import _quality_strangers as strangers
 import _quality_streams as streams
 import one_sided
 import quality
@@ -128,6 +129,18 @@ def test_the_real_cache_hits_within_a_cluster_and_the_answer_tells_a_wrong_hit(s
     assert streams.RIGHT not in strangers
 
 
+def test_a_full_cache_serves_rewordings_right_and_strangers_wrong(setup):
+    known = strangers.Population(
+        "toy", ["tea now", "rain now"], ["tea then", "rain then"], ["tea this", "trains"]
+    )
+    assert strangers._asked(setup, known) == ([0, 1], [0, strangers.MISS])
+    assert strangers._nearest(setup, known) == ([0, 1], [0, strangers.MISS])
+    row = strangers._row(setup, known)
+    assert row["reworded: right"]["share"] == 1
+    assert row["reworded: wrong"]["share"] == 0
+    assert row["new: served"]["share"] == 0.5
+
+
 def test_an_answer_is_not_served_to_another_conversation(setup):
     def talk(topic):
         turns = (("user", f"{topic} first"), ("assistant", topic), ("user", "salt and where"))
@@ -192,6 +205,8 @@ def data(tmp_path):
     turn = [{"role": "user", "content": "how is it made"}]
     talks = [{"a": turn, "b": turn, "same": n // 2 % 2, "subtype": "toy"} for n in range(12)]
     write("chatpairs_zh_kdconv_a", talks)
+    asked = [{"text": f"{n} how many are there", "intent": str(n % 6)} for n in range(60)]
+    write("intents_en_clinc150", asked)
     return tmp_path
 
 
@@ -213,7 +228,7 @@ def test_every_part_runs_and_writes_its_counts(data, capsys):
     files = ["--data", str(data), "--calibration", str(calibration), "--json", str(out)]
     quality.main(["all", *options.split(), *files])
     found = json.loads(out.read_text("utf-8"))
-    assert list(found) == ["pairs", "streams", "conversations", "cost"]
+    assert list(found) == list(quality.PARTS)
     assert all(found.values())
     assert {row["budget"] for row in found["streams"]} == {"0.5%", "1.0%", "2.0%", "3.0%"}
     shown = capsys.readouterr().out

@@ -139,6 +139,7 @@ def test_confidence_and_opinion_stand_beside_each_candidate(semcache, weighed) -
     near, far = found["candidates"]
     assert (near["opinion"], near["confidence"]) == (0.97, pytest.approx(0.97))
     assert near["guard"] is None
+    assert near["around"] == [pytest.approx(far["similarity"])]
     assert near["in_words"] == "the same meaning: may be served"
     assert (far["verdict"], far["opinion"]) == ("below_threshold", 0.02)
     assert far["in_words"].startswith("too far away")

@@ -120,6 +120,7 @@ def test_a_candidate_below_the_threshold_is_not_served(similarity):
 LIKELY = Calibration(
     encoder="e", verifier="v", floor=0.5, bar=0.8, least=0.6, weights={"opinion": 1.0, "bias": 0.0}
 )
+CARS = ("Volvo", "Tesla", "Toyota")
 WEIGHING = replace(POLICY, similarity_threshold=0.5, calibration=LIKELY, verifies=True)
 
 
@@ -145,7 +146,42 @@ def test_under_a_budget_the_one_it_reckons_with_least_for_is_served():
     )
     assert (decision.entry_id, commands[-1].entry_id) == ("near", "near")
     assert decision.confidence == pytest.approx(0.9)
-    assert commands[-1].confidence == pytest.approx(1 - 0.1**0.2 * 0.03**0.8)
+    # As a share of how far the other one is, and four that are missing are as far as can be.
+    apart = 0.03 / (1 - 0.8 / 5)
+    assert commands[-1].confidence == pytest.approx(1 - 0.1**0.2 * apart**0.8)
+
+
+LED = replace(LIKELY, weights={"opinion": 1.0, "lead": 8.0, "bias": -1.0})
+
+
+def test_what_stands_out_from_its_crowd_is_surer_than_one_of_many():
+    crowd = [Candidate(an_entry(f"other {n}"), 0.6) for n in range(5)]
+    near = Candidate(an_entry("near"), 0.9)
+    one_of_many = [replace(one, similarity=0.89) for one in crowd]
+    policy = replace(WEIGHING, calibration=LED)
+    for others, confident in ((crowd, True), (one_of_many, False)):
+        steps = flow.lookup(SCOPE, QUERY, policy)
+        decision, commands = play(steps, None, VECTOR, [near], [near, *others], [0.7, 0.5, 0.5])
+        assert commands[-2] == Search("p", VECTOR, 6)
+        assert decision.hit is confident
+        assert len(decision.verdicts) == 3  # the others only surround them
+        assert decision.verdicts[0].around == tuple(one.similarity for one in others)
+
+
+def test_follow_ups_have_no_crowd():
+    """Every "how much is it?" is as near, whatever it is about; the chat says which is meant."""
+    chats = [summarise([("user", f"I like the {car}.")], "How much is it?") for car in CARS]
+    stored = [
+        replace(an_entry(car), context=c.to_json()) for car, c in zip(CARS, chats, strict=True)
+    ]
+    near = [Candidate(replace(entry, question="How much is it?"), 0.99) for entry in stored]
+    asked = replace(QUERY, text="How much is it?", turns=(("user", "I like the Volvo."),))
+    policy = replace(WEIGHING, calibration=LED)
+    steps = flow.lookup(SCOPE, asked, policy)
+    decision, _ = play(steps, None, VECTOR, near[:1], near, [0.99])
+    by_entry = {verdict.candidate.entry.id: verdict for verdict in decision.verdicts}
+    assert by_entry["Volvo"].around == ()
+    assert decision.entry_id == "Volvo"
 
 
 PALACE = (("user", "Tell me of Wawel Castle."), ("assistant", "Wawel Castle is in Kraków."))

@@ -213,3 +213,16 @@ def test_what_follow_ups_have_taught_is_carried_over(mixed) -> None:
     made = calibrate(mixed, **MODELS | {"encoder": known.encoder}).calibration
     assert made.weights["same_attribute"] == pytest.approx(known.weights["same_attribute"])
     assert calibrate(mixed, **MODELS).calibration.weights["same_attribute"] == 0
+
+
+def test_what_crowds_have_taught_is_carried_over_and_changes_nothing_for_pairs(mixed) -> None:
+    known = shipped(IDENTITY, None)
+    assert known is not None
+    made = calibrate(mixed, **MODELS | {"encoder": known.encoder}).calibration
+    plain = calibrate(mixed, **MODELS).calibration
+    for name in ("lead", "alone"):
+        assert made.weights[name] == pytest.approx(known.weights[name])
+        assert plain.weights[name] == pytest.approx(0)
+    for one in mixed:
+        chances = [each.probability(one.observed) for each in (made, plain)]
+        assert chances[0] == pytest.approx(chances[1], abs=1e-3)

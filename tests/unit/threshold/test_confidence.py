@@ -64,6 +64,37 @@ def test_what_a_budget_reckons_with_lies_between_confidence_and_distance():
     assert plain.prudent("a", 0.99, 0.2) == 0
 
 
+def test_distance_is_told_by_that_of_those_around():
+    far = replace(CALIBRATION, distance=1.0).prudent
+    assert far("a", 0.8, 0.5) == pytest.approx(0.8)
+    assert far("a", 0.8, 0.5, (0.6,) * 5) == pytest.approx(1 - 0.2 / 0.4)
+    assert far("a", 0.8, 0.5, (0.6,) * 9) == far("a", 0.8, 0.5, (0.6,) * 5)
+    assert far("a", 0.8, 0.5, (0.5,)) == pytest.approx(1 - 0.2 / 0.9)
+    for around in ((0.8,) * 5, (0.9,) * 5, (1 + 1e-7,) * 5):
+        assert far("a", 0.8, 0.5, around) == 0
+
+
+@given(chances, st.lists(chances, max_size=8), chances)
+def test_the_nearer_the_others_are_the_less_a_candidate_stands_out(alike, around, nearer):
+    led = replace(CALIBRATION, weights={**CALIBRATION.weights, "lead": 3.0, "alone": 1.0})
+    closer = [min(1.0, one + nearer) for one in around]
+    alone = led.probability(Observed("a b", "a c", alike, 0.5))
+    among = [
+        led.probability(Observed("a b", "a c", alike, 0.5, around=a)) for a in (around, closer)
+    ]
+    assert among[0] >= among[1]
+    assert alone == led.probability(Observed("a b", "a c", alike, 0.5, around=()))
+
+
+def test_being_less_alike_makes_no_pair_surer():
+    """Typing errors are far and the same, and must not teach that far is better than near."""
+    typos = [Observed("a b", "a b", 0.3 + n / 1000) for n in range(90)]
+    others = [Observed("a b", "c d", 0.5 + n / 1000) for n in range(90)]
+    near = [Observed("a b", "a b", 0.9 + n / 1000) for n in range(90)]
+    weights = fit([*typos, *others, *near], [True] * 90 + [False] * 90 + [True] * 90)
+    assert weights["far"] <= weights["similarity"] + 1e-9
+
+
 def test_a_file_from_before_distance_counted_is_read_without_it(tmp_path):
     record = json.loads(CALIBRATION.to_json())
     del record["distance"], record["distance_chinese"]
