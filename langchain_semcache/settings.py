@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import Annotated, Literal, Self
 
@@ -19,6 +20,7 @@ from pydantic import (
 )
 
 from langchain_semcache.eviction import HIGHEST_SCORE, LARGEST_VOCABULARY, Sureness, Thresholds
+from langchain_semcache.guards import KINDS
 from langchain_semcache.ttl import CLASSES, SLA, checked_ttl
 
 
@@ -74,7 +76,8 @@ class RuleSettings(Settings):
     Attributes:
         use: Name of a class.
         tag, source, model: Pattern of a tag or source of the entry, or of its model.
-        kind: Pattern of what the question asks for, by script: "latin how", "han *".
+        kind: Pattern of what the question asks for, by script: "other how" in English, "han *" in
+            Chinese; of `guards.KINDS`.
         time_words: Whether it asks for what changes by the day.
     """
 
@@ -90,6 +93,13 @@ class RuleSettings(Settings):
         if all(getattr(self, name) is None for name in type(self).model_fields if name != "use"):
             raise ValueError("a rule names a tag, source, model, kind or time_words")
         return self
+
+    @field_validator("kind")
+    @classmethod
+    def _is_a_kind(cls, kind: str | None) -> str | None:
+        if kind is not None and not any(fnmatchcase(known, kind) for known in KINDS):
+            raise ValueError(f"no question is of kind {kind!r}: the kinds are {', '.join(KINDS)}")
+        return kind
 
 
 class TenantSettings(Settings):
@@ -184,7 +194,11 @@ class FreshnessSettings(Settings):
                     f"no tier is called {its.tier!r} (tenant {tenant!r}): use "
                     f"{', '.join(sorted(tiers))}"
                 )
-            self._check(its.least or self.least, its.most or self.most, f"of tenant {tenant!r} ")
+            least, most = (
+                getattr(self if getattr(its, name) is None else its, name)
+                for name in ("least", "most")
+            )
+            self._check(least, most, f"of tenant {tenant!r} ")
         self._check(self.least, self.most, "")
         return self
 

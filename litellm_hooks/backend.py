@@ -231,7 +231,9 @@ class SemcacheBackend(Cache):  # type: ignore[misc]
         return controls
 
     def _lifetime(self, controls: Controls) -> Any:
-        longest = self._settings.cache.ttl
+        cache = self._settings.cache
+        limits = [cache.ttl, cache.freshness.most if cache.freshness.policy == "rules" else None]
+        longest = min((limit for limit in limits if limit is not None), default=None)
         return lifetime(controls, longest, trusted=not self._authenticated)
 
     def _asked(self, kwargs: Kwargs, controls: Controls) -> Callable[[], Resolved]:

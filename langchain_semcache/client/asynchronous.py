@@ -254,6 +254,7 @@ class AsyncSemcache(Client):
         await self.close()
 
     async def _remove(self, selection: Selection, *, dry_run: bool = False) -> int:
-        return await self._driver.run(
+        count = await self._driver.run(
             lambda: flow.remove(selection, dry_run=dry_run), {}, ADMINISTRATION_SECONDS
         )
+        return self._taken_away(selection, count, dry_run=dry_run)

@@ -331,4 +331,5 @@ class Semcache(Client):
 
     def _remove(self, selection: Selection, *, dry_run: bool = False) -> int:
         steps = flow.remove(selection, dry_run=dry_run)
-        return self._driver.run(steps, {}, ADMINISTRATION_SECONDS)
+        count = self._driver.run(steps, {}, ADMINISTRATION_SECONDS)
+        return self._taken_away(selection, count, dry_run=dry_run)

@@ -53,7 +53,16 @@ class Lifetimes:
         if terms.life and self._rules is not None:
             longest = self._rules.bounds_of(resolved.scope.tenant).most
             return replace(terms, ttl=None if longest == inf else timedelta(seconds=longest))
+        terms = self._within_the_tenants_limit(terms, resolved)
         most = self._config.volatile_ttl
         if most is None or (terms.ttl is not None and terms.ttl <= most):
             return terms
         return replace(terms, ttl=most) if volatile(resolved.query.text) else terms
+
+    def _within_the_tenants_limit(self, terms: Terms, resolved: Resolved) -> Terms:
+        """No lifetime that is named gets past a limit that the tenant has of its own."""
+        own = None if self._rules is None else self._rules.tenants.get(resolved.scope.tenant)
+        if own is None or own.most == inf:
+            return terms
+        asked = inf if terms.ttl is None else terms.ttl.total_seconds()
+        return terms if asked <= own.most else replace(terms, ttl=timedelta(seconds=own.most))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
@@ -27,6 +28,7 @@ from langchain_semcache.events import (
     LookupMissed,
     StoreSkipped,
 )
+from langchain_semcache.index.memory import selects
 from langchain_semcache.lineage import Sources, hashes, prompt_tags, source_pairs
 from langchain_semcache.ports import SupportsDescribe
 from langchain_semcache.records import (
@@ -204,6 +206,13 @@ class Client:
         else:
             self._core.sink.emit(StoreSkipped(result))
         return result
+
+    def _taken_away(self, selection: Selection, count: int, *, dry_run: bool) -> int:
+        """Policies in shadow hear of it: none of them could go on serving what is gone."""
+        if self._freshness is not None and not dry_run:
+            for shadow in self._freshness.shadows:
+                shadow.removed(functools.partial(selects, selection))
+        return count
 
     def _removed(self, count: int, *, dry_run: bool, why: Removal = Removal.INVALIDATED) -> int:
         if not dry_run:

@@ -52,8 +52,10 @@ class SourceChanges:
         since = self._clock.monotonic() - UNDER_WAY_SECONDS
         with self._lock:
             for name, digest in sources:
-                for whose in (None, tenant):
-                    noted = self._changes.get((namespace, whose, name))
-                    if noted is not None and noted[0] > since and digest not in noted[1]:
-                        return name
+                places = ((namespace, whose, name) for whose in (None, tenant))
+                noted = [self._changes[place] for place in places if place in self._changes]
+                # What was said last counts, of everybody's or of the tenant's own.
+                when, current = max(noted, key=lambda note: note[0], default=(since, frozenset()))
+                if when > since and digest not in current:
+                    return name
         return None

@@ -26,9 +26,9 @@ from langchain_semcache.ttl import (
     Pace,
     Rules,
     Seen,
-    doubted,
     first_choice,
     life,
+    shortened,
 )
 from langchain_semcache.ttl.tally import ShadowReport
 
@@ -89,7 +89,7 @@ class Fixed:
         first = seconds
         steps: tuple[Step, ...] = ()
         if (factor := _confidence(entry)) != 1:
-            seconds = doubted(seconds, factor, self.endless)
+            seconds = shortened(seconds, factor, self.endless)
             steps = (Step("confidence", factor, seconds),)
         return Life(ttl_class="fixed", because=because, first=first, steps=steps, seconds=seconds)
 

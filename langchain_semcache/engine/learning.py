@@ -14,14 +14,15 @@ def learning(
     """Carry the lookup out, and tell of it afterwards: nothing is decided otherwise by that."""
     started = freshness.clock.monotonic()
     decision = yield from steps
-    freshness.asked(scope)
-    freshness.decided(decision, scope)
     seconds = freshness.clock.monotonic() - started
+    # Before this request is counted: the lifetimes beside the live one must know what that knew.
     for shadow in freshness.shadows:
         if not decision.hit:
             shadow.missed(entry_id(scope, query), seconds)
         elif (served := (yield from _served(decision))) is not None:
             shadow.hit(served, seconds)
+    freshness.asked(scope)
+    freshness.decided(decision, scope)
     return decision
 
 

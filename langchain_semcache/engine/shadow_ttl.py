@@ -129,6 +129,13 @@ class ShadowTtl:
                 self._score.took(took, self._score.usual(hit=True) if asked[1] else took)
             self._keep(entry, played)
 
+    def removed(self, selected: Callable[[Entry], bool]) -> None:
+        """The entries that are selected were taken away; no policy could go on serving them."""
+        with self._lock:
+            gone = [name for name, (entry, _) in self._played.items() if selected(entry)]
+            for name in gone:
+                self._score.fold(self._played.pop(name)[1])
+
     def report(self) -> ShadowReport:
         """Where it stands beside the policy that answers."""
         with self._lock:

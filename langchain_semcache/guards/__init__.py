@@ -18,6 +18,7 @@ from langchain_semcache.guards import (
 )
 from langchain_semcache.guards._reading import Reading, Refusal, read, reworded, weightiest
 from langchain_semcache.guards.asker import personal
+from langchain_semcache.guards.asking import KINDS
 from langchain_semcache.guards.moment import volatile
 
 _GUARDS = (
@@ -56,9 +57,9 @@ def check(question: str, stored: str) -> Refusal | None:
 
 
 def kind(question: str) -> str:
-    """The class a question is counted in: its script and what it asks for, such as "han why"."""
+    """The class a question is counted in, one of `KINDS`: its script and what it asks for."""
     reading = read(question)
     return f"{'han' if reading.has_han else 'other'} {asking.asked(reading) or 'unclear'}"
 
 
-__all__ = ["Reading", "Refusal", "check", "kind", "personal", "volatile"]
+__all__ = ["KINDS", "Reading", "Refusal", "check", "kind", "personal", "volatile"]

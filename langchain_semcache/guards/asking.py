@@ -49,6 +49,12 @@ _HAN = {
     "how": r"如何|怎样(?!的)|"
     r"怎么(?!会|这么|那么|了|回事|就|都|能|\S{0,8}[不没无还总老又]|\S{0,4}一直)",
 }
+KINDS = (
+    *(f"other {kind}" for kind in (*_ENGLISH, "whether", "unclear")),
+    *(f"han {kind}" for kind in (*_HAN, "unclear")),
+)
+"""What `kind` says of a question: Chinese or not, and what it asks for."""
+
 _HAN_ASKED = re.compile("|".join(f"(?P<{kind}>{form})" for kind, form in _HAN.items()))
 _HAN_PLEA = re.compile(
     r"谁(?:能|有|知道|可以|给|帮|来|会|了解|认识|懂)|有谁|"

@@ -22,8 +22,8 @@ from langchain_semcache.ttl.pipeline import (
     Bounds,
     Circumstances,
     Rules,
-    doubted,
     life,
+    shortened,
 )
 
 __all__ = [
@@ -53,8 +53,8 @@ __all__ = [
     "best_lifetime",
     "checked_ttl",
     "choose",
-    "doubted",
     "expires_at",
     "first_choice",
     "life",
+    "shortened",
 ]

@@ -49,7 +49,7 @@ class Rule:
 
     Attributes:
         tag, source, model: Shell patterns ("docs-*"); of several tags or sources one has to match.
-        kind: Pattern of the class a question is counted in, such as "latin how" or "han *".
+        kind: Pattern of the class a question is counted in, such as "other how" or "han *".
         time_words: Whether the question asks for what changes by the day.
     """
 
@@ -78,7 +78,7 @@ class Facts:
     Attributes:
         wanted: The class that it was stored with by name; None leaves it to the rules.
         time_words: Whether its question asks for what changes by the day.
-        kind: The class its question is counted in, such as "latin how".
+        kind: The class its question is counted in, such as "other how".
         tags, sources: What it can be invalidated by; of sources the names.
         model: Of the request.
         tenant: Digest of whose it is.

@@ -85,12 +85,18 @@ class Pace:
         self.usual.add(now)
 
     def ratio(self, now: float) -> float:
-        """1 until ten minutes and 30 requests have shown what is usual."""
+        """1 until ten minutes and 30 requests have shown what is usual.
+
+        Also where a minute has no more above the usual than chance brings: two deviations.
+        """
         fast, fast_seconds = self.now.counted(now)
         slow, slow_seconds = self.usual.counted(now)
         if slow_seconds < USUAL_SECONDS or slow < USUAL_COUNT:
             return 1.0
-        return (fast / fast_seconds) / (slow / slow_seconds)
+        expected = slow / slow_seconds * fast_seconds
+        if expected < fast <= expected + 2 * math.sqrt(expected + 1):
+            return 1.0
+        return fast / expected
 
 
 @dataclass(slots=True)

@@ -119,7 +119,10 @@ def _changes(seconds: float, so: _So) -> float:
 def _decay(seconds: float, so: _So) -> float:
     """The factor of the class, once for each time that its trigger has fired."""
     fired = {"updates": so.at.seen.updates, "misses": so.at.triggers, "none": 0.0}[so.of.trigger]
-    return seconds * float(so.of.factor**fired)
+    left = so.of.factor**fired
+    if so.of.factor > 0:
+        left = max(left, _LEAST_LEFT)
+    return shortened(seconds, left, so.rules.endless)
 
 
 def _surge(seconds: float, so: _So) -> float:
@@ -127,8 +130,8 @@ def _surge(seconds: float, so: _So) -> float:
     ratio = so.at.qps_ratio
     if so.rules.surge == "off" or not ratio > 1:
         return seconds
-    shortened = max(so.rules.surge_limit, 1.0 / ratio)
-    return seconds * shortened if so.rules.surge == "shorten" else seconds / shortened
+    share = max(so.rules.surge_limit, 1.0 / ratio)
+    return seconds * share if so.rules.surge == "shorten" else seconds / share
 
 
 def _canary(seconds: float, so: _So) -> float:
@@ -147,11 +150,15 @@ def _sla(seconds: float, so: _So) -> float:
 
 def _confidence(seconds: float, so: _So) -> float:
     """Less for an answer that its own model is not sure of; also where it would live for ever."""
-    return doubted(seconds, so.at.confidence, so.rules.endless)
+    return shortened(seconds, so.at.confidence, so.rules.endless)
 
 
-def doubted(seconds: float, factor: float, endless: float) -> float:
-    """What doubt leaves of a lifetime; `endless` is shortened where that has no end."""
+_LEAST_LEFT: Final = 1e-9
+"""However often a trigger fires, something is left for the least lifetime to be held to."""
+
+
+def shortened(seconds: float, factor: float, endless: float) -> float:
+    """So much of a lifetime; where that has no end, of `endless`."""
     return seconds if factor == 1 else (endless if seconds == math.inf else seconds) * factor
 
 

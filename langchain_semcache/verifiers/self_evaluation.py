@@ -51,6 +51,14 @@ _CHINESE = """\
 
 _FORMAT = hashlib.sha256((_ENGLISH + _CHINESE).encode()).hexdigest()[:8]
 
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_EMPHASIS = str.maketrans("", "", "*_`")
+_SCORE = re.compile(
+    r"(?:(?:my )?(?:score|rating)(?: is)?|评分|分数|得分)?\s*[:：]?\s*"
+    rf"(?P<score>[0-{HIGHEST_SCORE}])\s*(?:(?:/|out of|of)\s*{HIGHEST_SCORE}|分)?\s*[.。]?",
+    re.ASCII | re.IGNORECASE,
+)
+
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
@@ -82,7 +90,7 @@ class SelfEvaluation:
         return f"self-evaluation;prompt={_FORMAT};model={printable(self._model)}"
 
     def score(self, conversation: Sequence[tuple[str, str]], answer: str) -> int | None:
-        """The score, 0 to 5; None where the reply is not exactly one such number.
+        """The score, 0 to 5; None where the reply gives no such number, or more than that.
 
         Raises:
             EvaluatorUnavailable: `ask` raised, or returned what is no text.
@@ -109,11 +117,12 @@ def prompt_for(conversation: Sequence[tuple[str, str]], answer: str) -> str:
 
 
 def score_in(reply: str) -> int | None:
-    """The number that a reply consists of; None where it is another or says anything else."""
-    reply = reply.strip()
-    if not (reply.isascii() and reply.isdigit() and len(reply) == 1):
-        return None
-    return score if (score := int(reply)) <= HIGHEST_SCORE else None
+    """The number that a reply gives; None where it is another or says anything else.
+
+    Models think aloud first, emphasise, name what they give, or give it "of 5".
+    """
+    found = _SCORE.fullmatch(_THOUGHT.sub("", reply).translate(_EMPHASIS).strip())
+    return int(found["score"]) if found else None
 
 
 def _is_chinese(text: str) -> bool:

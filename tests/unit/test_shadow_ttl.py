@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import numpy as np
 import pytest
 
 from langchain_semcache import AsyncSemcache, ConfigurationError, Request, Response, Semcache
@@ -72,6 +73,46 @@ def test_a_longer_life_would_have_hit_more_and_never_answers(open_, clock):
     assert report.hit_rate.value == 36 / 38
     assert report.hit_rate_change.value == pytest.approx(17 / 38)
     assert (report.live_ttl.value, report.ttl.value) == (180, 3600)
+
+
+def test_a_policy_beside_itself_differs_in_nothing(open_, clock):
+    """Also where traffic surges, and where answers are taken away."""
+    cache = open_({"name": "same", "rules": {}})
+    chance = np.random.default_rng(3)
+    for number in range(600):
+        clock.advance(float(chance.exponential(20 if number % 150 < 100 else 1)))
+        request = Request(messages=f"Question {chance.integers(12)}?")
+        if not cache.lookup(request).hit:
+            cache.store(request, Response.from_text("Hold the button."), tags=["kb"])
+        if number % 20 == 0:
+            cache.invalidate(tags=["kb"])
+    (report,) = cache.stats().shadows
+    assert report.live_hit_rate.value > 0.2
+    assert report.hit_rate == report.live_hit_rate
+    assert report.hit_rate_change.value == 0
+
+
+@pytest.mark.parametrize("way", ["invalidate", "source_changed", "clear", "remove"])
+def test_what_is_taken_away_is_gone_for_every_policy(open_, clock, way):
+    cache = open_(LONG)
+    request = Request(messages=ASKED)
+    cache.lookup(request)
+    kept = cache.store(request, Response.from_text("Hold it."), sources={"faq.md": "v1"})
+    away = {
+        "invalidate": lambda: cache.invalidate(source="faq.md"),
+        "source_changed": lambda: cache.source_changed("faq.md", "v2"),
+        "clear": cache.clear,
+        "remove": lambda: cache.remove(kept.entry_id),
+    }
+    cache.invalidate(source="faq.md", dry_run=True)
+    clock.advance(10)
+    assert cache.lookup(request).hit
+    away[way]()
+    clock.advance(10)
+    assert not cache.lookup(request).hit
+    cache.store(request, Response.from_text("Turn it."), sources={"faq.md": "v2"})
+    (report,) = cache.stats().shadows
+    assert report.hit_rate.value == report.live_hit_rate.value
 
 
 def test_the_report_tells_how_much_older_answers_would_have_been(open_, clock):

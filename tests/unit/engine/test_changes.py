@@ -51,6 +51,20 @@ def test_a_change_concerns_its_tenant_and_its_namespace(clock) -> None:
     assert outdated(noted, OLD, namespace="other") is None
 
 
+def test_what_was_said_last_of_a_source_counts(clock) -> None:
+    noted = SourceChanges(clock)
+    note(noted, "mine", tenant="t")
+    clock.advance(5)
+    note(noted, "new")
+    assert outdated(noted, NEW) is None
+    assert outdated(noted, [("faq.md", "mine")]) == "faq.md"
+    clock.advance(5)
+    note(noted, "mine", tenant="t")
+    assert outdated(noted, [("faq.md", "mine")]) is None
+    assert outdated(noted, NEW) == "faq.md"
+    assert outdated(noted, NEW, tenant="other") is None
+
+
 def test_it_is_forgotten_when_no_call_can_be_under_way(clock) -> None:
     noted = SourceChanges(clock)
     note(noted, "new")

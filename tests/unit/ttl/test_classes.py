@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from langchain_semcache import guards
 from langchain_semcache.ttl import Choice, Facts, Rule, Seen, choose
 
 RULES = Choice(
@@ -27,7 +28,7 @@ OFTEN = Seen(hits=99, lookups=100)
         (Facts(sources=("prices/eu",), model="gpt-5"), "time_sensitive"),
         (Facts(sources=("prices/eu",), model="qwen"), "rare"),
         (Facts(kind="han how"), "frequent"),
-        (Facts(kind="latin how"), "rare"),
+        (Facts(kind=guards.kind("How do I pay?")), "rare"),
         (Facts(time_words=True, model="tiny"), "rare"),
         (Facts(wanted="frequent", time_words=True), "frequent"),
         (Facts(wanted="rare", tags=("docs-api",)), "rare"),

@@ -92,6 +92,17 @@ def test_a_surge_shows_once_it_is_known_what_is_usual() -> None:
     assert pace.ratio(START + 3_600) < 0.2
 
 
+@pytest.mark.parametrize("gap", [20.0, 60.0])
+def test_what_chance_brings_into_a_minute_is_no_surge(gap: float) -> None:
+    chance = random.Random(1)
+    pace, now, surges = Pace.from_now(START), START, 0
+    for _ in range(4_000):
+        now += chance.expovariate(1 / gap)
+        pace.add(now)
+        surges += pace.ratio(now) > 1
+    assert surges < 0.1 * 4_000
+
+
 @given(st.floats(1e-6, 1e-3), st.floats(0.05, 3.0), st.integers(0, 1_000))
 def test_change_rates_are_found_from_looks(rate: float, share: float, seed: int) -> None:
     """`share` is how much of the mean time between changes lies between two looks."""

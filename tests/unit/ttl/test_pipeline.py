@@ -44,6 +44,16 @@ def test_each_class_decays_by_its_own_trigger() -> None:
     assert life(replace(STABLE, triggers=2), RULES).seconds == 3600
 
 
+@pytest.mark.parametrize("first", [300.0, math.inf])
+@pytest.mark.parametrize("updates", [1, 200, 10**6])
+def test_however_often_a_trigger_fires_the_limits_hold(first: float, updates: int) -> None:
+    timely = replace(CLASSES["time_sensitive"], first=first, factor=0.01)
+    rules = replace(RULES, classes={**CLASSES, "time_sensitive": timely})
+    lives = life(replace(TIMELY, seen=Seen(updates=updates)), rules)
+    whole = min(first, rules.endless)
+    assert lives.seconds == max(rules.bounds.least, min(whole * 0.01**updates, rules.bounds.most))
+
+
 @pytest.mark.parametrize(
     ("surge", "ratio", "factor"),
     [

@@ -20,7 +20,10 @@ texts = st.text(st.characters(exclude_categories=["Cs"])) | st.text()
 
 @pytest.mark.parametrize(
     ("reply", "score"),
-    [(str(n), n) for n in range(6)] + [(" 4\n", 4), ("\t0 ", 0)],
+    [(str(n), n) for n in range(6)]
+    + [(" 4\n", 4), ("\t0 ", 0), ("4.", 4), ("4/5", 4), ("5 out of 5", 5), ("**4**", 4)]
+    + [("Score: 4", 4), ("My rating is 0.", 0), ("```4```", 4), ("4分", 4), ("评分：5", 5)]
+    + [("<think>It says 3, or 2.\nNo: 4.</think>\n\n4", 4)],
 )
 def test_a_number_from_0_to_5_is_a_score(reply, score):
     assert score_in(reply) == score
@@ -34,19 +37,16 @@ def test_a_number_from_0_to_5_is_a_score(reply, score):
         "-1",
         "10",
         "4.0",
-        "4.",
         "+4",
         "04",
-        "4/5",
         "4 5",
-        "Score: 4",
+        "4/10",
+        "Score:",
+        "<think>4</think>",
         "four",
         "四",
         "４",
         "٤",
-        "4分",
-        "```4```",
-        "**4**",
         '{"score": 4}',
         "I think 4",
         "²",
