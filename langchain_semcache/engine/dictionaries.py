@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -76,6 +77,10 @@ class Dictionaries:
         self._work: deque[Callable[[], None]] = deque()
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._ending = threading.Event()
+        # A process that ends without closing takes the store away from under the thread. What is
+        # made last is ended first, and so this is told before the store is.
+        weakref.finalize(self, self._ending.set)
 
     def current(self, owner: Owner, kind: str) -> Dictionary | None:
         """The dictionary to write with; None where there is none, or none was found yet."""
@@ -182,7 +187,8 @@ class Dictionaries:
             try:
                 work()
             except Exception as error:  # noqa: BLE001 - answers are written without a dictionary
-                self._warn(f"a dictionary could not be read or written ({told(error)})")
+                if not self._ending.is_set():
+                    self._warn(f"a dictionary could not be read or written ({told(error)})")
 
     def _find(self, group: Group, seen: _Seen) -> None:
         """Take up the latest dictionary that any process has stored for the group."""

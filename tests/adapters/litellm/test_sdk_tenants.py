@@ -74,22 +74,27 @@ BEGUN = {
 }
 
 
-@pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("controls", [{}, {"no-cache": True}], ids=["usual", "no-cache"])
 @pytest.mark.parametrize("way", BEGUN)
 def test_a_stream_is_kept_for_who_began_it_and_not_for_who_reads_it(
-    where, has_answer, way, controls
+    cache, where, has_answer, way, controls
 ):
     """LiteLLM asks no cache under `no-cache`, and shows it such a call only when it is over."""
     if "responses" in way and "responses" not in litellm.cache.supported_call_types:
         pytest.skip("early releases cannot hand these replies out")
+
+    give_up = time.monotonic() + 10
+
+    def until_stored():
+        while not cache.stats(sizes=False).entries and time.monotonic() < give_up:
+            time.sleep(0.05)
 
     async def begin_and_read():
         with tenant("acme"):
             stream = await BEGUN[way](where, stream=True, cache=controls)
         with tenant("globex"):
             assert [chunk async for chunk in stream]
-            await asyncio.sleep(0.3)
+            await asyncio.to_thread(until_stored)
 
     if way.startswith("a"):
         asyncio.run(begin_and_read())
@@ -98,7 +103,7 @@ def test_a_stream_is_kept_for_who_began_it_and_not_for_who_reads_it(
             stream = BEGUN[way](where, stream=True, cache=controls)
         with tenant("globex"):
             assert list(stream)
-            time.sleep(0.3)
+            until_stored()
     owners = [name for name in ("acme", "globex", "") if has_answer(name, way=way)]
     assert owners == ["acme"]
 
