@@ -29,8 +29,13 @@ MESSAGES: Mapping[str, type[BaseMessage]] = {
 _PLAIN = {"Generation": Generation, "GenerationChunk": GenerationChunk}
 _CHAT = {"ChatGeneration": ChatGeneration, "ChatGenerationChunk": ChatGenerationChunk}
 _ENDINGS = ("finish_reason", "stop_reason", "done_reason", "finishReason", "stopReason")
-_ALWAYS_TELL = frozenset({"anthropic", "openai"})
-"""Providers (`model_provider`) that give a reason at the end of a reply: without one it was cut."""
+_ALWAYS_TELL = frozenset(
+    """
+    anthropic bedrock_converse deepseek fireworks google_genai groq mistralai ollama openai xai
+    """.split()
+)
+"""Providers (`model_provider`) whose integrations pass on why a reply ended: without that, it was
+cut. Of any other, a reply without a reason is taken as whole."""
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 
 

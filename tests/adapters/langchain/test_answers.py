@@ -265,6 +265,8 @@ UNFINISHED: list[tuple[Any, dict[str, Any]]] = [
     ("oops", {"response_metadata": {"finish_reason": None}}),
     ("oops", {"response_metadata": {"finish_reason": "a_new_name"}}),
     ("half an", {"response_metadata": {"model_provider": "openai"}}),
+    ("half an", {"response_metadata": {"model_provider": "groq"}}),
+    ("half an", {"response_metadata": {"model_provider": "google_genai"}}),
     ("", {}),
     (" \n\t", {}),
     ([], {}),
