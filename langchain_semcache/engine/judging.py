@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate
 
 from langchain_semcache.context import (
     Agreement,
@@ -34,16 +33,16 @@ def verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]:
     vector = yield from long_questions.embed_question(query)
     if isinstance(vector, Failure):
         return vector
-    # Most lookups end with the nearest: it is too far, and then so are all others. Reading one
-    # record instead of several takes a third off the search.
+    # Where the nearest is too far, so are all others, and one record is read instead of several.
     found = yield from asking.search(query.partition, vector, 1)
     if isinstance(found, Failure):
         return found
+    candidates = found
     if found and _near(found[0], policy):
-        found = yield from _nearest(query, vector, found, policy)
-        if isinstance(found, Failure):
-            return found
-    candidates = _wanted(found, policy)
+        nearest = yield from _nearest(query, vector, found, policy)
+        if isinstance(nearest, Failure):
+            return nearest
+        candidates, found = nearest
     near = [candidate for candidate in candidates if _near(candidate, policy)]
     in_chat = near and (query.turns or any(candidate.entry.context for candidate in near))
     chat = summarise(query.turns, query.text) if in_chat else None
@@ -69,8 +68,11 @@ def verdicts(query: Query, policy: Policy) -> Flow[Sequence[Verdict] | Failure]:
 
 def _nearest(
     query: Query, vector: Vector, first: Sequence[Candidate], policy: Policy
-) -> Flow[Sequence[Candidate] | Failure]:
-    """The nearest candidates and those around them; for those that are over, as many more."""
+) -> Flow[tuple[Sequence[Candidate], Sequence[Candidate]] | Failure]:
+    """The candidates to judge, and all that were found around them.
+
+    Those that are over by the rules are judged, too, but for each another one is looked for.
+    """
     wanted = policy.neighbours
     limit = wanted if policy.calibration is None else max(wanted, CROWD + 1)
     found = first
@@ -80,17 +82,16 @@ def _nearest(
             if isinstance(more, Failure):
                 return more
             found = more
-        over = sum(policy.is_over(one.entry) is not None for one in found)
-        enough = len(found) - over >= wanted or len(found) < limit
+        live, candidates = 0, []
+        for one in found:
+            if live == wanted:
+                break
+            candidates.append(one)
+            live += policy.is_over(one.entry) is None
+        enough = live == wanted or len(found) < limit
         if enough or limit >= WIDEST or not _near(found[-1], policy):
-            return found
+            return candidates, found
         limit = min(WIDEST, 4 * limit)
-
-
-def _wanted(found: Sequence[Candidate], policy: Policy) -> Sequence[Candidate]:
-    """As many as are judged; those that are over by the rules do not count."""
-    live = accumulate([policy.is_over(candidate.entry) is None for candidate in found], initial=0)
-    return [one for one, before in zip(found, live, strict=False) if before < policy.neighbours]
 
 
 def _around(candidate: Candidate, found: Sequence[Candidate]) -> tuple[float, ...]:

@@ -94,7 +94,7 @@ def _lead(similarity: float, around: Sequence[float]) -> tuple[float, float]:
 def relative_distance(similarity: float, around: Sequence[float]) -> float:
     """How far a candidate is, from 0 to 1: as a share of how far those around it are on average.
 
-    Where some are missing, nothing is as unlike as they.
+    Those that are missing count as wholly unlike the question.
     """
     reach = 1 - sum(around[:CROWD]) / CROWD
     apart = max(0.0, 1 - similarity)  # a cosine may be 1 + 1e-7

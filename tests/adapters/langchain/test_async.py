@@ -403,3 +403,36 @@ def test_processes_share_hits_through_a_server(make_cache: Any) -> None:
         assert model.calls == 1
         other = _process(ENDS, service.url)
         assert (other.returncode, other.stdout.strip(), other.stderr) == (0, "0", "")
+
+
+TAKEN_AWAY = """
+import atexit, sys, time
+atexit.register(time.sleep, 0.3)  # runs last, so that the thread can still speak
+from langchain_semcache import Request, Response, Semcache
+from langchain_semcache.index.qdrant_edge import QdrantEdgeIndex
+from langchain_semcache.testing.fakes import ScriptedEncoder
+
+scan = QdrantEdgeIndex.scan
+started = []
+
+def until_closed(self, *args, **kwargs):
+    started.append(True)
+    while True:
+        list(scan(self, *args, **kwargs))
+        time.sleep(0.001)
+
+QdrantEdgeIndex.scan = until_closed
+cache = Semcache.open(sys.argv[1], encoder=ScriptedEncoder(), verifier="none")
+cache.store(Request(messages="q"), Response.from_text("a"))
+while not started:
+    time.sleep(0.001)
+"""
+
+
+def test_what_is_under_way_when_a_process_ends_has_nothing_to_say(tmp_path: Path) -> None:
+    """B38: dictionaries are looked for on a thread, and the store may close under it."""
+    done = subprocess.run(
+        [sys.executable, "-c", TAKEN_AWAY, str(tmp_path / "store")],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -18,6 +18,9 @@ from langchain_semcache.errors import IndexUnavailable
 from langchain_semcache.events import BackendFailed
 from langchain_semcache.index.memory import MemoryIndex
 from langchain_semcache.testing.fakes import FlakyIndex
+from litellm_hooks._identity import note
+from litellm_hooks.backend import SemcacheBackend
+from litellm_hooks.settings import HookSettings
 from tests.services.openai_api import Reply
 
 litellm = pytest.importorskip("litellm", reason="needs the extra litellm")
@@ -398,3 +401,24 @@ def test_lifetimes_come_from_rules(ask, way):
         assert shadow.hit_rate.value > shadow.live_hit_rate.value
     finally:
         litellm_hooks.uninstall()
+
+
+@pytest.mark.parametrize(("policy", "lives"), [("rules", 60), ("fixed", 86_400)])
+def test_a_client_of_the_proxy_gets_no_longer_life_than_the_operator_allows(policy, lives):
+    """Its wish counts where it is shorter: than `ttl`, and with rules than their `most`."""
+    settings = HookSettings.of(
+        {"location": ":memory:", "strict": True, "freshness": {"policy": policy, "most": 60}}
+    )
+    with Semcache.open(settings.cache) as opened:
+        backend = SemcacheBackend(opened, settings, authenticated=True)
+        for wish, kept in ((5, 5), (10**9, lives)):
+            call = {
+                "model": "gpt-4o",
+                "messages": [{"role": "user", "content": f"What costs {wish}?"}],
+                "metadata": {},
+                "cache": {"ttl": wish},
+            }
+            note(call, "key:a")
+            backend.add_cache(litellm.mock_completion("gpt-4o", call["messages"]), **call)
+            (entry,) = [e for e in opened.entries() if str(wish) in e.question]
+            assert entry.expires_at - entry.created_at == pytest.approx(kept)

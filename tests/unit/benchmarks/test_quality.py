@@ -136,9 +136,9 @@ def test_a_full_cache_serves_rewordings_right_and_strangers_wrong(setup):
     assert strangers._asked(setup, known) == ([0, 1], [0, strangers.MISS])
     assert strangers._nearest(setup, known) == ([0, 1], [0, strangers.MISS])
     row = strangers._row(setup, known)
-    assert row["reworded: right"]["share"] == 1
-    assert row["reworded: wrong"]["share"] == 0
-    assert row["new: served"]["share"] == 0.5
+    assert row["default right"]["share"] == 1
+    assert row["default wrong"]["share"] == 0
+    assert row["default new"]["share"] == row["cosine .90 new"]["share"] == 0.5
 
 
 def test_an_answer_is_not_served_to_another_conversation(setup):
