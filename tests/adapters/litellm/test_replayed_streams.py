@@ -9,6 +9,7 @@ import time
 import pytest
 
 import litellm_hooks
+from tests.services.litellm_stores import told, wait_for_stores
 from tests.services.openai_api import Reply
 
 litellm = pytest.importorskip("litellm", reason="needs the extra litellm")
@@ -44,16 +45,18 @@ def _chunks(url, question, colour, **options):
         "stream": True,
     } | options
 
+    before = told()
+
     async def later():
         stream = await litellm.acompletion(**call)
         chunks = [chunk async for chunk in stream]
-        await asyncio.sleep(0.1)
+        await asyncio.to_thread(wait_for_stores, before)
         return chunks
 
     if colour == "async":
         return asyncio.run(later())
     chunks = list(litellm.completion(**call))
-    time.sleep(0.1)
+    wait_for_stores(before)
     return chunks
 
 

@@ -21,6 +21,7 @@ from langchain_semcache.testing.fakes import FlakyIndex
 from litellm_hooks._identity import note
 from litellm_hooks.backend import SemcacheBackend
 from litellm_hooks.settings import HookSettings
+from tests.services.litellm_stores import told, wait_for_stores
 from tests.services.openai_api import Reply
 
 litellm = pytest.importorskip("litellm", reason="needs the extra litellm")
@@ -59,15 +60,18 @@ def ask(upstream):
 
 
 def _sync(messages, **options):
+    before = told()
     answer = litellm.completion(messages=messages, **options)
     if options.get("stream"):
         text = "".join(chunk.choices[0].delta.content or "" for chunk in answer if chunk.choices)
-        time.sleep(0.1)
+        wait_for_stores(before)
         return text
     return answer.choices[0].message.content
 
 
 def _async(messages, **options):
+    before = told()
+
     async def call():
         answer = await litellm.acompletion(messages=messages, **options)
         if options.get("stream"):
@@ -75,7 +79,7 @@ def _async(messages, **options):
             text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
         else:
             text = answer.choices[0].message.content
-        await asyncio.sleep(0.1)
+        await asyncio.to_thread(wait_for_stores, before)
         return text
 
     return asyncio.run(call())
@@ -168,7 +172,7 @@ def test_a_stream_belongs_to_the_tenant_that_asked_for_it(ask, upstream):
             stream=True,
         )
     assert list(stream)
-    time.sleep(0.1)
+    wait_for_stores(0)
     assert ask(FRANCE)[1] == 1
     with tenant("acme"):
         assert ask(FRANCE)[1] == 0
@@ -227,8 +231,9 @@ def test_the_responses_api(upstream, colour):
     }
 
     async def later():
+        before = told()
         answer = await litellm.aresponses(**options)
-        await asyncio.sleep(0.1)
+        await asyncio.to_thread(wait_for_stores, before)
         return answer
 
     def call():
@@ -263,9 +268,9 @@ def test_deployments_of_one_model_behind_a_router_share(upstream, colour):
 
     async def several():
         answers = []
-        for _ in range(6):
+        for number in range(6):
             answers.append(await router.acompletion(**said))
-            await asyncio.sleep(0.1)
+            await asyncio.to_thread(wait_for_stores, number)
         return answers
 
     before = upstream.calls

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import openai
 import pytest
@@ -11,6 +10,7 @@ import pytest
 import litellm_hooks
 from langchain_semcache import tenant
 from litellm_hooks._calls import UNDER_WAY
+from tests.services.litellm_stores import wait_for_stores
 
 litellm = pytest.importorskip("litellm", reason="needs the extra litellm")
 
@@ -74,27 +74,22 @@ BEGUN = {
 }
 
 
+@pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("controls", [{}, {"no-cache": True}], ids=["usual", "no-cache"])
 @pytest.mark.parametrize("way", BEGUN)
 def test_a_stream_is_kept_for_who_began_it_and_not_for_who_reads_it(
-    cache, where, has_answer, way, controls
+    where, has_answer, way, controls
 ):
     """LiteLLM asks no cache under `no-cache`, and shows it such a call only when it is over."""
     if "responses" in way and "responses" not in litellm.cache.supported_call_types:
         pytest.skip("early releases cannot hand these replies out")
-
-    give_up = time.monotonic() + 10
-
-    def until_stored():
-        while not cache.stats(sizes=False).entries and time.monotonic() < give_up:
-            time.sleep(0.05)
 
     async def begin_and_read():
         with tenant("acme"):
             stream = await BEGUN[way](where, stream=True, cache=controls)
         with tenant("globex"):
             assert [chunk async for chunk in stream]
-            await asyncio.to_thread(until_stored)
+            await asyncio.to_thread(wait_for_stores, 0)
 
     if way.startswith("a"):
         asyncio.run(begin_and_read())
@@ -103,7 +98,7 @@ def test_a_stream_is_kept_for_who_began_it_and_not_for_who_reads_it(
             stream = BEGUN[way](where, stream=True, cache=controls)
         with tenant("globex"):
             assert list(stream)
-            until_stored()
+            wait_for_stores(0)
     owners = [name for name in ("acme", "globex", "") if has_answer(name, way=way)]
     assert owners == ["acme"]
 
@@ -118,7 +113,7 @@ def test_what_is_written_into_a_conversation_meanwhile_is_not_its_question(where
         answer = await litellm.acompletion(**call)
         messages[0]["content"] = QUESTION
         assert answer.choices
-        await asyncio.sleep(0.3)
+        await asyncio.to_thread(wait_for_stores, 0)
 
     asyncio.run(chat())
     assert has_answer("", "What is the plan?")
@@ -136,7 +131,7 @@ def test_of_more_open_streams_than_are_remembered_the_first_are_not_kept(cache, 
             ]
         for stream in streams:
             assert [chunk async for chunk in stream]
-        await asyncio.sleep(0.5)
+        await asyncio.to_thread(wait_for_stores, 0, UNDER_WAY + 2)
 
     asyncio.run(begin_and_read())
     assert cache.stats().stores_by_reason == {"stored": UNDER_WAY, "unsupported_reply": 2}
